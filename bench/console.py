@@ -40,11 +40,11 @@ from periplus.site.access.tokens import hash_token
 from periplus.site.access.visitors import AccessOptions
 from periplus.site.listener import listen
 from periplus.site.server import configuration
-from periplus.store.batch import Batch, Refusal, Settled
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import Batch, Refusal, Settled
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import create_collection
-from periplus.store.live_state import LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 
 FAILED, REFUSED = 0.02, 0.02  # shares of the URLs

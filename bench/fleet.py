@@ -19,8 +19,8 @@ from harness.report import report
 from harness.tiny import add_tiny, cache_of
 from living.made_web import MadeWeb
 from living.web_process import served
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
 from postgres_server import DURABLE, PostgresServer, postgres_server
 
 CACHE = Path(__file__).with_name(".cache")

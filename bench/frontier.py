@@ -24,10 +24,10 @@ from harness.tiny import add_tiny
 from periplus.config import Addresses, Scope
 from periplus.frontier.admission import Admission, open_admission
 from periplus.model import QueuedUrl, Reason
-from periplus.store.batch import Batch, Written
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import Batch, Written
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import create_collection
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.url import Canonicalizer
 
 BATCH = 5_000

@@ -19,9 +19,9 @@ import psycopg
 
 from harness.errors import BenchError
 from periplus.model import ArchivePosition, Decision, Fetch, HostPolicy, QueuedUrl, Reason, UrlState, Verdict
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
 
 PAGES = 256  # pages of a batch: `store.commit_pages`
 NEW_LINKS = 14  # new links per page of the open web

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 
-from periplus.store.fleet import Heartbeat
-from periplus.store.postgres.fleet_rows import FleetRows
+from periplus.store.database.fleet import Heartbeat
+from periplus.store.database.postgres.fleet_rows import FleetRows
 
 _PAUSE = 0.05  # seconds between two exchanges; a worker makes one a second
 _LEASE = 20.0  # seconds

@@ -17,14 +17,14 @@ from harness.errors import BenchError
 from harness.machine import busy_seconds
 from living.made_web import MadeWeb
 from living.web_process import WebServer
-from periplus.crawl.settings_sync import publish_settings
+from periplus.crawl.coordination.settings_sync import publish_settings
 from periplus.model import Reason
-from periplus.store.batch import ForwardedUrl
+from periplus.store.catalog.batch import ForwardedUrl
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.user_changes import UserChanges
 from periplus.store.collection import Collection
 from periplus.store.objects.open_store import open_store
-from periplus.store.open_catalog import open_catalog
 from periplus.store.shares import share_of
-from periplus.store.user_changes import UserChanges
 from periplus.url import host_of
 
 _NEARLY = 0.9  # of all cores

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.checksums import file_digest
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.manifest import SealedSegment, segment_name
-from periplus.store.open_catalog import open_catalog
-from periplus.store.schema import LINKS, PAGES
+from periplus.store.segments.schema import LINKS, PAGES
 from periplus.url import url_id
 from ranking.web import SEED, Numbers, Web, web_like
 

@@ -17,8 +17,8 @@ from harness.errors import BenchError
 from harness.machine import busy_seconds
 from periplus.config import LinkAnalysis
 from periplus.graph.run import rank
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.open_catalog import open_catalog
 from ranking.phases import Phases
 
 MEMORY = 2 << 30  # what DuckDB may use

@@ -18,7 +18,7 @@ _STEP, _LONGEST = 0.02, 3_600.0  # seconds
 _RESPONSE = 0.005  # seconds of a request on loopback
 _FOREIGN_LINKS = 2.0  # `living.made_web`: links of a page to other hosts
 # A worker that is alone takes all shares. Another one gets its part at once when it joins before that, else after two
-# exchanges, which workers make once a second (`crawl/fleet_coordination.py`): the owner sees it, and gives.
+# exchanges: the owner sees it, and gives. Workers make one a second (`crawl/coordination/fleet_coordination.py`).
 _HANDOVER = 1.0  # seconds, mean
 
 

@@ -18,9 +18,9 @@ from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index
 from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
+from periplus.store.catalog.open_catalog import block_list_of
 from periplus.store.collection import open_collection
-from periplus.store.compaction import compact
-from periplus.store.open_catalog import block_list_of
+from periplus.store.segments.compaction import compact
 
 
 @dataclass(frozen=True, slots=True)

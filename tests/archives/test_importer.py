@@ -20,10 +20,10 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
 from periplus.model import Reason, UrlState
-from periplus.store.archive import read_response
-from periplus.store.batch import Batch, Written
+from periplus.store.archive.warc_files import read_response
+from periplus.store.catalog.batch import Batch, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
 from search.library import Doc, shelve
 from shared_data import shared
 from store.warcs import DATE, HEAD, MOMENT, arc, packed, page, warc

@@ -15,8 +15,8 @@ from killing import Countdown, in_a_fork
 from periplus.archives.importer import import_archives
 from periplus.archives.page_writer import PageWriter
 from periplus.config import Settings, Storage
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
 from store.warcs import packed, page
 
 PAGES = 700

@@ -18,9 +18,9 @@ from cluster.processes import Machines, Server, machines, wait_until
 from crawl.crawling import typed
 from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.published_generations import PublishedGenerations
 from periplus.store.generations import INDEX_KIND
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.published_generations import PublishedGenerations
 from search.library import Doc, index, settings, shelve, urls
 from web.serving import Site
 

@@ -18,10 +18,10 @@ from periplus.inspector.alerts import Alert
 from periplus.model import Copy, Decision, HostPolicy, Pattern, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.site.access.credentials import Credentials
 from periplus.site.access.visitors import AccessOptions
-from periplus.store.batch import Batch, Refusal, Settled
+from periplus.store.catalog.batch import Batch, Refusal, Settled
+from periplus.store.catalog.live_state import Action, LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import create_collection
-from periplus.store.live_state import Action, LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 from store.records import WRITTEN, a_fetch, done, failed, queued, refused, retried
 from web.serving import Site, serving

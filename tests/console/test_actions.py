@@ -12,10 +12,10 @@ from console.filled import NODE, SEED, SETTINGS, TRAP, Filling, fill, showing, t
 from periplus.console.routes import ACTIONS
 from periplus.site.access.credentials import Credentials
 from periplus.site.access.tokens import hash_token
-from periplus.store.catalog import Catalog
-from periplus.store.listings import Listings
-from periplus.store.live_state import Command, LiveState
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.listings import Listings
+from periplus.store.catalog.live_state import Command, LiveState
+from periplus.store.database.sqlite_database import SqliteDatabase
 from web.owning import send
 from web.serving import Answer, Site
 

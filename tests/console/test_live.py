@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from console.filled import Filling, fill, showing
-from periplus.store.live_state import LiveState
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.catalog.live_state import LiveState
+from periplus.store.database.sqlite_database import SqliteDatabase
 from web.serving import Site
 
 

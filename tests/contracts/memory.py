@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
-from periplus.store.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
+from periplus.store.catalog.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
 from periplus.url import host_of, registrable_domain
 
 

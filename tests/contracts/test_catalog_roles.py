@@ -29,19 +29,29 @@ from periplus.model import (
     UrlState,
     Verdict,
 )
-from periplus.store.batch import ArchiveFile, Batch, ForwardedUrl, Refusal, Revisit, Settled, SitemapNotice, Written
 from periplus.store.block_list import new_block_list
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import (
+    ArchiveFile,
+    Batch,
+    ForwardedUrl,
+    Refusal,
+    Revisit,
+    Settled,
+    SitemapNotice,
+    Written,
+)
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.forget_catalog import ForgetCatalog
+from periplus.store.catalog.listings import HOST_FILTERS, HOST_ORDERS, HostQuery, Listings
+from periplus.store.catalog.live_state import Action, LiveState, Publication, Role, WorkerRow
+from periplus.store.catalog.open_catalog import set_block_list
+from periplus.store.catalog.prune_catalog import PruneCatalog, Replacement
+from periplus.store.catalog.queries import Queries
+from periplus.store.catalog.repair_catalog import RepairCatalog
+from periplus.store.catalog.user_changes import UserChanges
 from periplus.store.collection import Collection
-from periplus.store.forget_catalog import ForgetCatalog
-from periplus.store.listings import HOST_FILTERS, HOST_ORDERS, HostQuery, Listings
-from periplus.store.live_state import Action, LiveState, Publication, Role, WorkerRow
 from periplus.store.manifest import SealedSegment
-from periplus.store.open_catalog import set_block_list
-from periplus.store.prune_catalog import PruneCatalog, Replacement
-from periplus.store.queries import Queries
-from periplus.store.repair_catalog import RepairCatalog
-from periplus.store.user_changes import UserChanges
+from periplus.store.shares import share_of
 from store.records import AT, OK, a_fetch, failed, queued, refused, retried
 
 A, B = "a.example", "b.example"
@@ -211,6 +221,7 @@ def read_everything(queries: Queries) -> None:
 
 def read_queues(catalog: Catalog) -> None:
     catalog.waiting_hosts()
+    catalog.waiting_hosts([share_of(A)])
     for host in (A, B, "unknown.example"):
         catalog.queue_of(host, 50, math.inf)
         catalog.queue_of(host, 5, AT)
@@ -219,10 +230,13 @@ def read_queues(catalog: Catalog) -> None:
     catalog.due_again(AT + 1e6, (AT + 3_600, 3_600.0, f"https://{A}/many/2"), 10)
     catalog.known_urls()
     catalog.seen_keys()
+    catalog.seen_keys([share_of(B)])
     catalog.forwarded_urls(0, 100)
     catalog.forwarded_urls(5, 3)
     catalog.domain_sizes()
+    catalog.domain_sizes({share_of(A)})
     catalog.hosts()
+    catalog.hosts({share_of(B)})
     catalog.patterns()
 
 
@@ -248,7 +262,8 @@ class _KeyedAlike(Queries):
         return found.blocks("https://gone.example/page") and not found.blocks("https://example.org/")
 
 
-def test_a_crawl_writes_the_same_into_either(twins: Twins) -> None:
+def test_a_crawl_writes_the_same_into_either(twins: Twins, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("periplus.store.catalog.catalog._SEEN_CHUNKS", 0)
     with twins.opened(Catalog) as catalog:
         fill(catalog)
         read_queues(catalog)
@@ -273,7 +288,7 @@ def test_a_crawl_writes_the_same_into_either(twins: Twins) -> None:
         read_queues(catalog)
     nothing = ("publish", "requeue", "requeue_trapped", "requeue_sitemaps", "pack_seen", "seal", "replace_segments")
     missing = twins.missing(Catalog, may_be_empty=(*nothing, "merge_segments", "end_round", "end_run"))
-    # For the locks of a fleet: tests/store/postgres/test_fleet_rows.py and test_database.py.
+    # For the locks of a fleet: tests/store/database/postgres/test_fleet_rows.py and test_database.py.
     assert missing == ["fence", "guard"]
 
 
@@ -301,7 +316,7 @@ def test_processes_report_the_same_into_either(twins: Twins) -> None:
         live.workers()
         live.remove_all("node", Role.CRAWL)
         live.workers()
-        live.nodes()  # none is registered: tests/store/postgres/test_fleet_rows.py registers some
+        live.nodes()  # none is registered: tests/store/database/postgres/test_fleet_rows.py registers some
     assert not twins.missing(LiveState, may_be_empty=("publish", "remove", "remove_all", "add_sample", "nodes"))
 
 

@@ -13,18 +13,18 @@ from typing import Protocol
 import psycopg
 import pytest
 
-from periplus.crawl.coordination import Coordination
-from periplus.crawl.fleet_coordination import FleetCoordination, Target, since_boot
-from periplus.crawl.local_coordination import LocalCoordination
-from periplus.crawl.shared_state import Metric, SharedState
+from periplus.crawl.coordination.coordination import Coordination
+from periplus.crawl.coordination.fleet_coordination import FleetCoordination, Target, since_boot
+from periplus.crawl.coordination.local_coordination import LocalCoordination
+from periplus.crawl.coordination.shared_state import Metric, SharedState
 from periplus.errors import LeaseLost
 from periplus.model import Reason
-from periplus.store.batch import ForwardedUrl
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import ForwardedUrl
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.postgres.database import PostgresDatabase
-from periplus.store.postgres.fleet_rows import FleetRows
+from periplus.store.database.postgres.database import PostgresDatabase
+from periplus.store.database.postgres.fleet_rows import FleetRows
 from periplus.store.shares import SHARES
 
 PAGES = 100
@@ -213,7 +213,7 @@ def test_a_worker_writes_with_its_lease_and_not_without(crew: Crew) -> None:
 
 def test_a_worker_with_a_lease_stops_when_it_may_have_expired(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     later = since_boot() + 2 * LEASE
-    monkeypatch.setattr("periplus.crawl.fleet_coordination.since_boot", lambda: later)
+    monkeypatch.setattr("periplus.crawl.coordination.fleet_coordination.since_boot", lambda: later)
     assert [worker.may_send() for worker in crew.workers] == [not worker.has_lease for worker in crew.workers]
 
 
@@ -266,7 +266,7 @@ def test_the_owner_of_a_share_that_is_lent_sends_nothing_to_it_after_the_notice(
     borrower.borrow(7, 600.0)
     if owner.loan_notice:
         end = since_boot() + owner.loan_notice
-        monkeypatch.setattr("periplus.crawl.fleet_coordination.since_boot", lambda: end)
+        monkeypatch.setattr("periplus.crawl.coordination.fleet_coordination.since_boot", lambda: end)
         assert not owner.may_send(), "it has not read of the loan"
     else:
         assert owner.borrower(7) == borrower.worker, "at once"

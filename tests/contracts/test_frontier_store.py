@@ -19,9 +19,9 @@ from contracts.memory import FrontierStore, MemoryStore
 from periplus.frontier import queues
 from periplus.frontier.queues import Queues
 from periplus.model import HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState
-from periplus.store.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
+from periplus.store.catalog.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
 from store.records import AT, WRITTEN, batch_of, done, failed, queued, refused, retried
 
 URL = "https://example.org/a"

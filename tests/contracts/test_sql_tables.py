@@ -30,7 +30,7 @@ def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tables]:
 def _spark_tables(request: pytest.FixtureRequest) -> Tables:
     session = request.getfixturevalue("spark")
     from periplus.spark.sql_tables import SparkTables
-    from periplus.store.objects.task_files import SegmentFiles
+    from periplus.store.fleet_files.task_files import SegmentFiles
 
     return SparkTables(session, statements(), SegmentFiles(""))
 

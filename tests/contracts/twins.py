@@ -9,9 +9,10 @@ from typing import Any, Protocol, TypeVar
 
 import pytest
 
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.database import Database
-from periplus.store.open_catalog import open_catalog
+from periplus.store.database.database import Database
+from periplus.store.shares import Keys, Shares
 
 
 class Closable(Protocol):
@@ -92,11 +93,9 @@ def _answer(found: Any) -> Any:
     return list(found) if isinstance(found, Iterator) else found
 
 
-def _keys(chunks: list[tuple[bytes, bytes | None]]) -> list[tuple[bytes, bytes | None]]:
+def _keys(chunks: list[tuple[Keys, Shares | None]]) -> list[tuple[int, int | None]]:
     """Every key with its share."""
-    found: list[tuple[bytes, bytes | None]] = []
+    found: list[tuple[int, int | None]] = []
     for keys, shares in chunks:
-        for number in range(len(keys) // 8):
-            share = None if shares is None else shares[number * 2 : number * 2 + 2]
-            found.append((keys[number * 8 : number * 8 + 8], share))
+        found += zip(keys.tolist(), [None] * len(keys) if shares is None else shares.tolist(), strict=True)
     return sorted(found, key=repr)

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from periplus.control.state import crawl_state, wait_until_obeyed
-from periplus.crawl.fleet_coordination import since_boot
-from periplus.store.catalog import Catalog
+from periplus.crawl.coordination.fleet_coordination import since_boot
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.live_state import SILENT_SECONDS, Action, LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.live_state import SILENT_SECONDS, Action, LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
-from periplus.store.postgres.fleet_rows import FleetRows
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.database.postgres.fleet_rows import FleetRows
+from periplus.store.database.sqlite_database import SqliteDatabase
 
 NO_PROCESS = 2**22 + 1  # larger than any process id of Linux
 

@@ -20,17 +20,17 @@ from periplus.cli.main import run
 from periplus.config import Settings, load
 from periplus.crawl.assignment import Assignment, Budget, RecrawlPolicy, WorkerContext
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.local_coordination import LocalCoordination
+from periplus.crawl.coordination.local_coordination import LocalCoordination
+from periplus.crawl.coordination.shared_state import SharedState
 from periplus.crawl.run import Request, Result, crawl
-from periplus.crawl.shared_state import SharedState
 from periplus.fetch.ip_limits import AddressTable
 from periplus.frontier.queues import Queues
 from periplus.inspector.verify import Findings, verify
 from periplus.model import QueuedUrl
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.collection import Collection, open_collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.run_summary import RunCounters
 from testweb import TestWeb
 
 # Short delays and timeouts, except where a test measures them.

@@ -14,7 +14,7 @@ import strace
 from crawl.crawling import environment, reach, run_crawl
 from crawl.kill_checks import KillChecks
 from periplus.crawl.assignment import Budget
-from periplus.store.archive import archive_name
+from periplus.store.archive.warc_files import archive_name
 from periplus.store.manifest import segment_name
 from testweb import TestWeb, many_hosts
 

@@ -15,7 +15,7 @@ from crawl.crawling import catalog_of, settings_for, sound
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from testweb import Page, Site, TestWeb, hostile, many_hosts, tree
 
 SEED = "http://a.test/"

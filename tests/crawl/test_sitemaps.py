@@ -13,8 +13,8 @@ import pytest
 
 from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget
-from periplus.crawl.link_intake import LinkIntake
 from periplus.crawl.run import Request, crawl
+from periplus.crawl.visits.link_intake import LinkIntake
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, hostile
 

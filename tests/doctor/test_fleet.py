@@ -11,8 +11,8 @@ import pytest
 from periplus.config import load
 from periplus.doctor import fleet
 from periplus.doctor.check import Check, Grade
+from periplus.store.database.postgres.database import PostgresDatabase
 from periplus.store.objects.open_store import open_store
-from periplus.store.postgres.database import PostgresDatabase
 from postgres_server import PostgresServer
 from s3_server import S3Server
 

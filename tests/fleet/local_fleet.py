@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from crawl.crawling import environment, start
-from periplus.crawl.settings_sync import publish_settings
-from periplus.store.catalog import Catalog
+from periplus.crawl.coordination.settings_sync import publish_settings
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection
-from periplus.store.postgres.database import PostgresDatabase
+from periplus.store.database.postgres.database import PostgresDatabase
 from periplus.store.shares import share_of
 from testweb import TestWeb
 from testweb.log import Entry
@@ -54,8 +54,8 @@ class LocalFleet:
     def seed(self, seed: str) -> None:
         """Create the tables, publish settings, and add a seed before any node crawls."""
         from periplus.model import Reason
-        from periplus.store.batch import ForwardedUrl
-        from periplus.store.user_changes import UserChanges
+        from periplus.store.catalog.batch import ForwardedUrl
+        from periplus.store.catalog.user_changes import UserChanges
         from periplus.url import host_of
 
         publish_settings(Collection(self.folder, self.url), self.folder / "periplus.toml")  # none: nodes use defaults

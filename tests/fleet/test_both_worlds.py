@@ -12,9 +12,9 @@ import pytest
 from crawl.crawling import settings_for
 from periplus.crawl.run import Request
 from periplus.pipeline import build, open_engine
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
 from periplus.store.objects.open_store import open_store
-from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import open_ranks
 from periplus.url import url_id
 from testweb import TestWeb, many_hosts, prose

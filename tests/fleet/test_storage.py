@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from fleet.local_fleet import LocalFleet, impolite, wait_until
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.objects.job_files import bring_segments
+from periplus.store.fleet_files.job_files import bring_segments
 from periplus.store.objects.open_store import open_store
-from periplus.store.open_catalog import open_catalog
 from s3_server import S3Server
 from testweb import TestWeb, many_hosts
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fleet.local_fleet import LocalFleet, wait_until
-from periplus.store.postgres import migrate
-from periplus.store.postgres.database import PostgresDatabase
+from periplus.store.database.postgres import migrate
+from periplus.store.database.postgres.database import PostgresDatabase
 from testweb import TestWeb, many_hosts
 
 pytestmark = pytest.mark.slow

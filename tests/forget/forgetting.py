@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from crawl.crawling import reach, run_crawl, typed
+from periplus.store.catalog.live_state import Action, LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.live_state import Action, LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 from testweb import Page, Site, TestWeb, mesh
 
 SECRET = "http://a.test/secret-zanzibar"

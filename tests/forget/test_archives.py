@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from periplus.forget.archives import erase_in_file
-from periplus.store.archive import ArchiveWriter, responses
-from periplus.store.archive_scan import Damage, Intact, scan
+from periplus.store.archive.archive_scan import Damage, Intact, scan
+from periplus.store.archive.warc_files import ArchiveWriter, responses
 from periplus.store.block_list import BlockList, new_block_list
 from store.records import a_response
 

@@ -12,9 +12,9 @@ from crawl.crawling import catalog_of, run_crawl, settings_for, sound, state_of,
 from forget.forgetting import HOST, PHRASE, SECRET, places_of
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, UrlState, Verdict
 from periplus.repair import repair
-from periplus.store.archive import ArchiveWriter, read_response
-from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
+from periplus.store.archive.warc_files import ArchiveWriter, read_response
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.catalog import Catalog
 from testweb import Page, Site, TestWeb
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,9 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
-from periplus.store.catalog import Catalog, seen_chunk
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.shares import share_of
-from periplus.store.sqlite_database import SqliteDatabase
 from store.records import WRITTEN, batch_of, queued
 
 
@@ -30,7 +30,7 @@ class SiteAdmission:
         with tempfile.TemporaryDirectory() as folder:
             catalog = Catalog(SqliteDatabase(Path(folder) / "crawl.db", create=True))
             catalog.commit(batch_of(*map(queued, known)), WRITTEN, 1, {})
-            self.admission.catch_up(catalog)
+            self.admission.load(catalog)
             catalog.close()
 
     def admit(self, url: str, depth: int = 0, **facts: int) -> QueuedUrl | Decision | None:
@@ -187,7 +187,7 @@ def of_shares(database: SqliteDatabase, *shares: set[int]) -> Admission:
     settings = Scope(hosts=[".*"])
     admission = Admission(ScopeRules(settings, []), DomainCaps(settings))
     for some in shares:
-        admission.catch_up(Catalog(database), some)
+        admission.load(Catalog(database), some)
     return admission
 
 
@@ -209,33 +209,25 @@ def test_the_urls_of_a_share_are_known_when_a_worker_is_given_it(database: Sqlit
     assert knows(admission, OTHER)
 
 
-def test_keys_of_an_earlier_release_count_for_every_worker(database: SqliteDatabase) -> None:
-    with database.transaction():
-        ((keys, _),) = database.rows("take_seen", 0)
-        database.run("add_seen", keys, None)
-    for share in BOTH:
-        admission = of_shares(database, {share})
-        assert knows(admission, MINE)
-        assert knows(admission, OTHER)
+def test_links_into_a_share_that_was_given_away_are_forwarded(database: SqliteDatabase) -> None:
+    admission = of_shares(database, BOTH)
+    admission.drop({share_of("example.com")})
+    assert knows(admission, MINE)
+    assert admission.forward(OTHER, "example.com", 1, Reason.LINK) is True
 
 
-def test_merged_chunks_keep_the_shares_of_their_keys(database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 2)
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNK_BYTES", 16)  # two keys
-    catalog, old = Catalog(database), "https://old.test/"
-    catalog.commit(batch_of(queued("https://example.org/more")), WRITTEN, 1, {})
-    with database.transaction():
-        database.run("add_seen", seen_chunk([(old, "old.test")])[0], None)
-    catalog.pack_seen()
-    assert len(list(catalog.seen_keys())) == 3
+def test_a_url_that_is_never_followed_is_known_in_every_share(database: SqliteDatabase) -> None:
     admission = of_shares(database, {share_of("example.org")})
-    assert [knows(admission, url) for url in (MINE, "https://example.org/more", old, OTHER)] == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    for url in ("https://example.org/random", "https://example.com/random"):
+        admission.mark_known(url)
+        assert knows(admission, url)
+    assert admission.forward("https://example.com/random", "example.com", 1, Reason.LINK) is False
 
 
-def test_domain_sizes_of_other_shares_are_not_counted(database: SqliteDatabase) -> None:
-    assert of_shares(database, {share_of("example.com")})._urls_of == {"example.com": 1}
+def test_a_url_out_of_scope_is_refused_by_any_worker(database: SqliteDatabase) -> None:
+    settings = Scope(hosts=["example.org"])
+    admission = Admission(ScopeRules(settings, []), DomainCaps(settings))
+    admission.load(Catalog(database), {share_of("example.org")})
+    refusal = admission.admit(OTHER, depth=0, reason=Reason.LINK, via="")
+    assert isinstance(refusal, Decision)
+    assert refusal.reason is Reason.SCOPE_HOST

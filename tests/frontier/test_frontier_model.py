@@ -16,9 +16,9 @@ from periplus.config import Scope
 from periplus.frontier.admission import open_admission
 from periplus.frontier.queues import Queues
 from periplus.model import QueuedUrl, Reason, UrlState
-from periplus.store.batch import Batch
-from periplus.store.catalog import Catalog
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.catalog.batch import Batch
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.url import host_of, registrable_domain
 from store.records import WRITTEN, done, failed, refused, retried
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from periplus.graph.block_ranks import Block, BlockFile, BlockIteration, Contributions, write_blocks
 from periplus.graph.pagerank import Links, PowerIteration, Problem, iterate, page_ranks
-from periplus.store.objects.task_files import ScratchFiles
+from periplus.store.fleet_files.task_files import ScratchFiles
 
 NODES, METHOD = 500, PowerIteration(threads=1)
 

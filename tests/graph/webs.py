@@ -14,12 +14,12 @@ import numpy as np
 from periplus.config import LinkAnalysis
 from periplus.graph.run import RankSummary, rank
 from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedUrl, Reason, UrlState, Verdict
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
-from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import RankTable, open_ranks
-from periplus.store.segments import SegmentWriter
+from periplus.store.segments.segment_writer import SegmentWriter
 from periplus.url import host_of, url_id
 
 ARCHIVE = "w00-000001.warc.gz"

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from periplus.model import Decision, Quality, QueuedUrl, Reason, UrlState, Verdict
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 from search.library import Doc, give_ranks, shelve
 

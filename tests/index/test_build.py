@@ -20,9 +20,9 @@ from periplus.index.build import build_index, near_copy
 from periplus.index.pagestore import PageStore
 from periplus.index.writer import IndexWriter, Written
 from periplus.model import Link
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.store.open_catalog import open_catalog
 from search.library import Doc, documents_of, index, opened, shelve
 from store.small_disk import fill, small_disk
 

@@ -15,9 +15,9 @@ from periplus.config import Indexing
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
 from periplus.model import Decision, QueuedUrl, Reason, UrlState, Verdict
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 from search.library import Doc, settings, shelve
 from store.warcs import page as record

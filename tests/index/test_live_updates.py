@@ -9,8 +9,8 @@ from index.live import live_index
 from periplus.config import Indexing
 from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
 from search.library import Doc, give_ranks, opened, shelve
 
 LIVE = Continuation(most_removed=0.5, most_new=1.0, all_languages=True, ranks_later=True, vectors_later=True)

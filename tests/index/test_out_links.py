@@ -14,8 +14,8 @@ from periplus.index import out_links
 from periplus.index.out_links import OutLinks
 from periplus.index.pagestore import Details, PageStore
 from periplus.model import Link
+from periplus.store.database.sql_files import read_statements
 from periplus.store.duckdb_session import connect
-from periplus.store.sql_files import read_statements
 from search.library import Doc, index, shelve
 
 MANY = tuple(Link(f"http://a.test/{n:02}", f"link {n}", nofollow=False) for n in range(30))

@@ -11,12 +11,12 @@ import pytest
 from periplus.config import Console
 from periplus.inspector.crawl_figures import crawl_alerts, crawl_figures
 from periplus.inspector.crawl_metrics import crawl_metrics
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.live_state import LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
-from periplus.store.postgres.fleet_rows import FleetRows
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.database.postgres.fleet_rows import FleetRows
+from periplus.store.database.sqlite_database import SqliteDatabase
 
 CRAWL = {"fetched": 3, "buffered": 2, "html": 2, "pdf": 1, "other": 0, "errors": {"http_error": 1}}
 

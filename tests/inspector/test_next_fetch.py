@@ -6,7 +6,7 @@ import pytest
 
 from periplus.config import Politeness
 from periplus.inspector.next_fetch import next_fetch
-from periplus.store.listings import HostRow
+from periplus.store.catalog.listings import HostRow
 
 NOW = 1_000.0
 HOST = HostRow("a.example", "a.example", 9, 3, 0, 0, None, "", 0.0, 0, None)

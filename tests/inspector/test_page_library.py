@@ -14,9 +14,9 @@ from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.page_records import PageText
 from periplus.model import Link
 from periplus.parse.reader_view import LARGEST_HTML, BlockKind
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 from search.library import Doc, give_ranks, index, opened, settings, shelve
 
 SITE = "http://harbours.test"

@@ -10,9 +10,9 @@ import pytest
 
 from periplus.inspector.robots_test import robots_test
 from periplus.model import RobotsFile
-from periplus.store.batch import Batch
-from periplus.store.catalog import Catalog
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.catalog.batch import Batch
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.url import Canonicalizer
 from store.records import WRITTEN
 

@@ -12,7 +12,7 @@ from crawl.crawling import catalog_of, run_crawl
 from periplus.crawl.assignment import Budget
 from periplus.errors import UsageError
 from periplus.inspector.runs import last_run, one_run, recent_runs, shares
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
 from testweb import Page, Site, TestWeb
 

@@ -12,8 +12,8 @@ from periplus.config import Scope
 from periplus.frontier.scope import ScopeRules
 from periplus.inspector import scope_check
 from periplus.inspector.scope_check import check_scope
-from periplus.store.catalog import Catalog
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.sqlite_database import SqliteDatabase
 from store.records import WRITTEN, batch_of, queued
 
 

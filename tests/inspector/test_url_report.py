@@ -11,7 +11,7 @@ from crawl.crawling import catalog_of, run_crawl, settings_for
 from periplus.errors import BadUrl
 from periplus.inspector.url_report import url_history
 from periplus.model import ArchivePosition
-from periplus.store.archive import read_response
+from periplus.store.archive.warc_files import read_response
 from periplus.url import url_id
 from testweb import Page, Site, TestWeb, hostile
 

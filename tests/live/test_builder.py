@@ -21,10 +21,10 @@ from periplus.live.builder import BuilderOptions, run_builder
 from periplus.live.builder_report import BuilderReport, Step
 from periplus.live.rhythm import Rhythm
 from periplus.search.engine import SearchEngine
+from periplus.store.catalog.live_state import LiveState, Role
 from periplus.store.collection import open_collection
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.store.live_state import LiveState, Role
-from periplus.store.sqlite_database import SqliteDatabase
 from testweb import TestWeb, mesh
 
 pytestmark = pytest.mark.slow

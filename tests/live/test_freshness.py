@@ -7,8 +7,8 @@ from pathlib import Path
 
 from crawl.crawling import run_crawl
 from periplus.live.freshness import FreshnessMeter
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.open_catalog import open_catalog
 from testweb import TestWeb, mesh
 
 

@@ -12,10 +12,10 @@ from live.running import until
 from periplus.config import Settings
 from periplus.live.site import LiveSite, SiteReport
 from periplus.site.app import Beside
+from periplus.store.catalog.live_state import LiveState, Role
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.live_state import LiveState, Role
-from periplus.store.open_catalog import open_catalog
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.web.branding import Branding
 from periplus.web.crawl_line import CrawlReader, CrawlState
 from periplus.web.starting import starting_app

@@ -10,11 +10,11 @@ import pytest
 from periplus.control.orders import drain, start
 from periplus.errors import UsageError
 from periplus.live.start_orders import StartOrders
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.live_state import Action, LiveState
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.live_state import Action, LiveState
-from periplus.store.open_catalog import open_catalog
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.database.sqlite_database import SqliteDatabase
 
 
 @pytest.fixture

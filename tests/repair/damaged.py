@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from crawl.crawling import reach, run_crawl, segment_rows, typed
-from periplus.store.archive_scan import Intact, scan
+from periplus.store.archive.archive_scan import Intact, scan
 from testweb import Page, Site, TestWeb, hostile, mesh
 
 SEEDS = ("http://a.test/", "http://b.test/")

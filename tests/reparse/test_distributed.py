@@ -14,9 +14,9 @@ from pydantic import SecretStr
 from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound
 from periplus.config import Fleet
 from periplus.reparse import distributed, reparse
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.objects.job_files import store_archive, store_segments
-from periplus.store.open_catalog import open_catalog
+from periplus.store.fleet_files.job_files import store_archive, store_segments
 from periplus.store.task_runner import InProcessRunner, TaskRunner
 from testweb import TestWeb, many_hosts
 from two_attempts import TwoAttempts

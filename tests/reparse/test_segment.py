@@ -19,7 +19,7 @@ from periplus.reparse.previous_rows import PreviousRows
 from periplus.store.checksums import segment_file
 from periplus.store.collection import open_collection
 from periplus.store.manifest import PageRow
-from periplus.store.segments import SegmentWriter
+from periplus.store.segments.segment_writer import SegmentWriter
 from testweb import Page, Site, TestWeb
 
 WORDS = "The pilot waits at the mole until the ebb, and nobody sails before he has come aboard. " * 8

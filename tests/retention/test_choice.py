@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.retention.choice import Limits, surplus
-from periplus.store.prune_catalog import ArchivedFetch
+from periplus.store.catalog.prune_catalog import ArchivedFetch
 
 DAY = 86_400.0
 NOW = 1_000 * DAY

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from periplus.retention.run import _chosen, _complete
-from periplus.store.archive import archive_name
-from periplus.store.batch import ArchiveFile
-from periplus.store.objects.unstored_files import UnstoredFile
-from periplus.store.prune_catalog import ArchivedFetch
+from periplus.store.archive.warc_files import archive_name
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.prune_catalog import ArchivedFetch
+from periplus.store.fleet_files.unstored_files import UnstoredFile
 
 
 def response(archive: int, offset: int = 0, length: int = 100) -> ArchivedFetch:

@@ -38,13 +38,13 @@ from periplus.model import (
     Video,
 )
 from periplus.search.engine import SearchEngine
-from periplus.store.archive import ArchiveWriter, archive_name
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.archive.warc_files import ArchiveWriter, archive_name
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
-from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import Figures
-from periplus.store.segments import SegmentWriter
+from periplus.store.segments.segment_writer import SegmentWriter
 from periplus.url import host_of, url_id
 
 _WORKER = 0

@@ -20,7 +20,7 @@ from periplus.model import (
     Verdict,
     add_header,
 )
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.catalog.batch import Batch, Settled, Written
 from periplus.url import host_of
 
 AT = 1_700_000_000.123456

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from periplus.errors import CollectionError, CollectionLocked, DamagedFile, DiskFull, NewerFormat, NoCollection
-from periplus.store.archive import ArchiveWriter
+from periplus.store.archive.warc_files import ArchiveWriter
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import FORMAT, Collection, create_collection, open_collection
-from periplus.store.open_catalog import open_catalog
 from store.records import a_response, error_line, names_in
 from store.small_disk import fill, small_disk
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parse.documents import answer, parser, real_pages
-from periplus.crawl.novelty import NEAR
+from periplus.crawl.visits.novelty import NEAR
 from periplus.text.simhash import lines_of, quick_simhash, words_of
 from testweb import prose
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from periplus.config import Serving
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import create_collection
-from periplus.store.live_state import LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 from periplus.web.app import Sources, create_app
 from periplus.web.crawl_line import CrawlReader, CrawlState
 from web.engines import FakeEngine, FakeLibrary

@@ -18,12 +18,12 @@ from periplus.config import Settings
 from periplus.errors import DamagedFile, ObjectMissing, UsageError
 from periplus.model import ArchivePosition, Fetch
 from periplus.search.engine import SearchEngine
-from periplus.store.archive_lookup import current_position, stored_member
-from periplus.store.catalog import Catalog
+from periplus.store.archive.archive_lookup import current_position, stored_member
+from periplus.store.archive.warc import warcinfo
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk
-from periplus.store.open_catalog import open_catalog
-from periplus.store.warc import warcinfo
 from periplus.url import host_of
 
 _GZIP = 31  # zlib's window bits that mean "with a gzip header"

@@ -16,17 +16,17 @@ from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.store.archive import IMPORTS, ArchiveWriter
-from periplus.store.batch import Batch, Settled, Written
+from periplus.store.archive.warc_files import IMPORTS, ArchiveWriter
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.open_catalog import open_catalog, require_sound
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.fleet_files.upload_rows import uploading
 from periplus.store.manifest import PageRow
-from periplus.store.objects.upload_rows import uploading
-from periplus.store.open_catalog import open_catalog, require_sound
-from periplus.store.recovery import recover
-from periplus.store.run_summary import RunCounters
-from periplus.store.segments import SegmentStream
+from periplus.store.segments.recovery import recover
+from periplus.store.segments.segment_writer import SegmentStream
 from periplus.url import Canonicalizer, host_of
 
 _PAGES_AT_ONCE = 256

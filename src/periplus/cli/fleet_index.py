@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from periplus.store.collection import Collection, open_collection
-from periplus.store.objects.shared_generations import bring_to_read
+from periplus.store.fleet_files.shared_generations import bring_to_read
 
 
 def collection_with(home: Path, *names: str) -> Collection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from periplus.errors import UsageError
-from periplus.store.listings import FIRST
+from periplus.store.catalog.listings import FIRST
 
 
 def time_key(text: str) -> tuple[float, str]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from periplus.control.state import CrawlState, Process
-from periplus.store.live_state import NodeRow, Role
+from periplus.store.catalog.live_state import NodeRow, Role
 
 
 def crawl_word(state: CrawlState) -> str:

@@ -15,11 +15,11 @@ from periplus.control.state import CrawlState, crawl_state
 from periplus.inspector.alerts import Alert
 from periplus.inspector.crawl_figures import crawl_alerts
 from periplus.model import Results
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.listings import Listings
+from periplus.store.catalog.live_state import LiveState
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.listings import Listings
-from periplus.store.live_state import LiveState
-from periplus.store.open_catalog import open_catalog
 
 Query = Mapping[str, str]  # the parameters of a request
 

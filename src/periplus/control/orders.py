@@ -15,13 +15,13 @@ from periplus.control.state import crawl_state
 from periplus.errors import UsageError
 from periplus.frontier.scope import ScopeRules
 from periplus.model import Decision, Reason
-from periplus.store.batch import ForwardedUrl
+from periplus.store.catalog.batch import ForwardedUrl
+from periplus.store.catalog.live_state import Action, LiveState, Role
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
+from periplus.store.catalog.user_changes import UserChanges
 from periplus.store.collection import Collection
-from periplus.store.live_state import Action, LiveState, Role
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 from periplus.store.shares import share_of
-from periplus.store.user_changes import UserChanges
 from periplus.url import Canonicalizer, host_of, parse
 
 # -- the crawl --------------------------------------------------------------------------------------------------------

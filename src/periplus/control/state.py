@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from periplus.model import UrlState
+from periplus.store.catalog.live_state import Action, Command, LiveState, NodeRow, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.live_state import Action, Command, LiveState, NodeRow, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 
 _COMMANDS_SHOWN = 1_000  # the newest, of which some may be pending
 _LOOK_EVERY = 0.05  # seconds

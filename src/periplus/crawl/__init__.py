@@ -1,1 +1,1 @@
-"""One worker's loop: take a host, keep its delay, run the steps."""
+"""How do workers crawl, alone and together?"""

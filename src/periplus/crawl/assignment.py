@@ -13,18 +13,18 @@ from typing import Any
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
-from periplus.crawl.coordination import Coordination
-from periplus.crawl.local_coordination import LocalCoordination
-from periplus.crawl.shared_state import SharedState
+from periplus.crawl.coordination.coordination import Coordination
+from periplus.crawl.coordination.local_coordination import LocalCoordination
+from periplus.crawl.coordination.shared_state import SharedState
 from periplus.crawl.visit_steps import VisitSteps
 from periplus.fetch.ip_limits import AddressTable
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import RecrawlClass
 from periplus.model import Decision
-from periplus.store.batch import PendingBatch
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import PendingBatch
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.collection import Collection
-from periplus.store.run_summary import RunCounters
 
 
 @dataclass(frozen=True, slots=True)

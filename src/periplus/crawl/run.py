@@ -14,23 +14,23 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.assignment import Assignment, Budget, Ending, RecrawlPolicy, Report
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.fleet_coordination import Target, coordination_of
-from periplus.crawl.shared_state import Metric, SharedState
-from periplus.crawl.supervisor import load_worker, run_workers
+from periplus.crawl.coordination.fleet_coordination import Target, coordination_of
+from periplus.crawl.coordination.shared_state import Metric, SharedState
+from periplus.crawl.workers.supervisor import load_worker, run_workers
 from periplus.errors import DatabaseUnavailable, NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable
 from periplus.model import Decision, Reason, UrlState
-from periplus.store.batch import ForwardedUrl
 from periplus.store.block_list import BlockList
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import ForwardedUrl
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.live_state import LiveState, Role
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog, require_sound
+from periplus.store.catalog.run_summary import RunCounters, sum_of_rounds, sum_of_workers
+from periplus.store.catalog.user_changes import UserChanges
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.live_state import LiveState, Role
-from periplus.store.open_catalog import block_list_of, open_catalog, require_sound
-from periplus.store.run_summary import RunCounters, sum_of_rounds, sum_of_workers
 from periplus.store.shares import share_of
-from periplus.store.user_changes import UserChanges
 from periplus.url import Canonicalizer, host_of, parse
 
 

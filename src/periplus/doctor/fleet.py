@@ -31,8 +31,8 @@ def database(url: str) -> Check:
     """Whether the database answers, has tables that this release knows, and can be written."""
     try:
         require_driver()
-        from periplus.store.postgres.connection import connect, place_of  # noqa: PLC0415  # an extra
-        from periplus.store.postgres.migrate import tables_state  # noqa: PLC0415
+        from periplus.store.database.postgres.connection import connect, place_of  # noqa: PLC0415  # an extra
+        from periplus.store.database.postgres.migrate import tables_state  # noqa: PLC0415
 
         with closing(connect(url, read_only=True)) as connection:
             return Check("database", Grade.OK, f"{place_of(url)}: {tables_state(connection, place_of(url))}")

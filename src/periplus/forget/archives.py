@@ -11,13 +11,13 @@ from pathlib import Path
 
 from periplus.forget.objects import erase_archives
 from periplus.model import ArchivePosition
-from periplus.store.archive import SUFFIX
-from periplus.store.archive_scan import Damage, Intact, fill, is_filling, scan
+from periplus.store.archive.archive_scan import Damage, Intact, fill, is_filling, scan
+from periplus.store.archive.warc_files import SUFFIX
 from periplus.store.block_list import BlockList
+from periplus.store.catalog.forget_catalog import ForgetCatalog
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
 from periplus.store.durable import sync_directory
-from periplus.store.forget_catalog import ForgetCatalog
 
 Lengths = Mapping[int, int]  # of the records to erase, by offset
 

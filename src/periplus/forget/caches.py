@@ -13,8 +13,8 @@ from periplus.errors import NoIndex
 from periplus.search.engine import SearchEngine
 from periplus.store.block_list import BlockList
 from periplus.store.collection import Collection
+from periplus.store.database.sql_files import read_statements
 from periplus.store.durable import reporting_full_disk, write_file
-from periplus.store.sql_files import read_statements
 
 _WORD = re.compile(r"\w+")
 _PATIENCE = 10.0  # seconds to wait for a site that is writing the file

@@ -27,15 +27,15 @@ from periplus.index.build import NEAR_COPIES
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import DOCUMENTS
 from periplus.inspector.verify import Findings, Problem, catalog_name
-from periplus.store.archive import SUFFIX
-from periplus.store.archive_scan import Intact, scan
+from periplus.store.archive.archive_scan import Intact, scan
+from periplus.store.archive.warc_files import SUFFIX
 from periplus.store.block_list import BlockList
+from periplus.store.catalog.forget_catalog import ForgetCatalog
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
-from periplus.store.forget_catalog import ForgetCatalog
+from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations
-from periplus.store.objects.uploads import ARCHIVE, SEGMENTS
-from periplus.store.open_catalog import block_list_of, open_catalog
 
 _ID_BYTES = 16
 

@@ -19,10 +19,10 @@ from periplus.graph.run import rank
 from periplus.index.build import build_index
 from periplus.index.lineage import Continuation
 from periplus.reparse import reparse
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import sync_directory
 from periplus.store.generations import CURRENT, INDEX_KIND, RANK_KIND, Generations, Kind, number_of, remove_generation
-from periplus.store.open_catalog import block_list_of, open_catalog
 
 _PATIENCE = 60.0  # seconds until readers have left old generations; a site takes two
 _PAUSE = 0.1  # seconds between two attempts

@@ -12,20 +12,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath
 
 from periplus.errors import CollectionError, CollectionLocked
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.fleet_files.generation_cache import GenerationCache
+from periplus.store.fleet_files.published_generations import PublishedGenerations
+from periplus.store.fleet_files.shared_generations import KINDS
+from periplus.store.fleet_files.unstored_files import crawling_nodes, unstored_files
+from periplus.store.fleet_files.upload_rows import uploading
+from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.generation_cache import GenerationCache
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.published_generations import PublishedGenerations
-from periplus.store.objects.shared_generations import KINDS
-from periplus.store.objects.unstored_files import crawling_nodes, unstored_files
-from periplus.store.objects.upload_rows import uploading
-from periplus.store.objects.uploads import ARCHIVE, SEGMENTS
-from periplus.store.open_catalog import open_catalog
 
-_SCRATCH = "scratch"  # folder of distributed jobs in the object store; see `store/objects/handover.py`
+_SCRATCH = "scratch"  # folder of distributed jobs in the object store; see `store/objects/scratch.py`
 _DOWNLOADS = "objects.tmp"  # folder in `forgotten/`
 _EVERYTHING = 1 << 62  # bytes
 

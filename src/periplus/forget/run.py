@@ -27,13 +27,13 @@ from periplus.forget.target import Target, parse_target
 from periplus.reparse import rename_planned
 from periplus.standing.saved_queries import SavedQueries
 from periplus.store.block_list import BlockList, new_block_list
+from periplus.store.catalog.forget_catalog import ForgetCatalog
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog, require_sound, set_block_list
 from periplus.store.cleanup import remove_replaced_archives, remove_unacknowledged, remove_unfinished
 from periplus.store.collection import Collection, open_collection
 from periplus.store.durable import reporting_full_disk, sync_directory
-from periplus.store.forget_catalog import ForgetCatalog
+from periplus.store.fleet_files.job_files import bring_segments, store_segments
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations
-from periplus.store.objects.job_files import bring_segments, store_segments
-from periplus.store.open_catalog import block_list_of, open_catalog, require_sound, set_block_list
 from periplus.url import Canonicalizer, parse
 
 _PATIENCE = 60.0  # seconds until readers have left old segments

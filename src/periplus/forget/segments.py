@@ -15,10 +15,10 @@ from pyarrow import compute as pc
 from pyarrow import parquet
 
 from periplus.store.block_list import BlockList
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
-from periplus.store.queries import Queries
-from periplus.store.segment_rewrite import PairChange, segment_pairs, write_successors
+from periplus.store.segments.segment_rewrite import PairChange, segment_pairs, write_successors
 
 _LISTS = ("images", "videos", "listed")  # columns with lists of records that have a URL
 

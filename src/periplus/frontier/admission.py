@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
-from numpy.typing import NDArray
-
 from periplus.config import Scope
 from periplus.frontier.caps import DomainCaps
+from periplus.frontier.known_urls import OwnedUrls
 from periplus.frontier.priority import is_deferred, plain
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, QueuedUrl, Reason
-from periplus.store.catalog import Catalog
-from periplus.store.shares import SHARES, share_of
+from periplus.store.catalog.catalog import Catalog
 from periplus.url import host_of, registrable_domain, url_key
 
 _FORWARDED_KEYS = 1 << 20  # 8 to 15 MB
@@ -27,43 +24,20 @@ class Admission:
     def __init__(self, scope: ScopeRules, caps: DomainCaps, traps: Traps | None = None) -> None:
         self.scope, self.traps = scope, traps or Traps(0)
         self._caps = caps
-        self._seen = SeenFilter()
+        self.owned = OwnedUrls()
         self._forwarded = SeenFilter()
-        self._has_old_keys = False  # of chunks without shares
-        self._hosts = SeenFilter()  # keys of host names
-        self._urls_of: dict[str, int] = {}  # by registrable domain
-        self._hosts_of: dict[str, int] = {}
 
-    def catch_up(self, catalog: Catalog, shares: Collection[int] | None = None) -> None:
+    def load(self, catalog: Catalog, shares: Collection[int] | None = None) -> None:
         """Load the URLs, domain sizes and hosts of shares that this worker owns from now on; None: of all shares."""
-        if shares is not None and not shares:
-            return
-        is_mine = np.zeros(SHARES, bool)
-        is_mine[slice(None) if shares is None else list(shares)] = True
-        self._load_keys(catalog, None if shares is None else is_mine)
-        for domain, size in catalog.domain_sizes().items():
-            if is_mine[share_of(domain)]:
-                self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
-        for host, domain in catalog.hosts():
-            if is_mine[share_of(domain)]:
-                self._count_host(url_key(host), domain)
+        self.owned.load(catalog, shares)
 
-    def _load_keys(self, catalog: Catalog, is_mine: NDArray[np.bool_] | None) -> None:
-        """Load the seen keys of some shares; None: of all. Chunks without shares are loaded once, for any share."""
-        wanted = []
-        for chunk, shares in catalog.seen_keys():
-            keys = np.frombuffer(chunk, "<u8")
-            if shares is None:
-                wanted += [] if self._has_old_keys else [keys]
-            else:
-                wanted.append(keys if is_mine is None else keys[is_mine[np.frombuffer(shares, "<u2")]])
-        self._has_old_keys = True
-        if wanted:
-            self._seen.add_many(np.concatenate(wanted))
+    def drop(self, shares: Collection[int]) -> None:
+        """Forget what belongs to shares that go to another worker."""
+        self.owned.drop(shares)
 
-    def mark_seen(self, url: str) -> None:
+    def mark_known(self, url: str) -> None:
         """Count a URL as known, so that links to it are never followed."""
-        self._seen.add(url_key(url))
+        self.owned.everywhere.add(url_key(url))
 
     def forward(self, url: str, host: str, depth: int, reason: Reason) -> Decision | bool:
         """Check a URL that another worker has to admit.
@@ -71,7 +45,7 @@ class Admission:
         Returns the decision that refuses it, or whether it may be new to the other worker.
         """
         key = url_key(url)
-        if key in self._seen or key in self._forwarded:
+        if key in self.owned.everywhere or key in self._forwarded:
             return False
         if len(self._forwarded) >= _FORWARDED_KEYS:
             self._forwarded = SeenFilter()  # its owner knows a URL that is forwarded twice
@@ -90,7 +64,8 @@ class Admission:
     ) -> QueuedUrl | Decision | None:
         """Return the queue entry of a new URL, the decision that refuses it, or None when it is known already."""
         key = url_key(url)
-        if key in self._seen:
+        known = self.owned.whole or self.owned.of(host_of(url))
+        if key in known.keys or key in self.owned.everywhere:
             return None
         host = host_of(url)
         refusal = self._scope_refusal(url, host, depth, reason)
@@ -98,24 +73,19 @@ class Admission:
             refusal = self.traps.refuse_link(url, host, via, reason)
         if refusal is not None:
             return refusal
-        domain, name = registrable_domain(host), url_key(host)
-        urls = self._urls_of.get(domain, 0)
-        refusal = self._caps.refusal(domain, urls, 0 if name in self._hosts else self._hosts_of.get(domain, 0))
+        domain = registrable_domain(host)
+        refusal = self._caps.refusal(domain, known.urls_of(domain), known.other_hosts_of(domain, host))
         if refusal is not None:
             return refusal
-        self._seen.add(key)
-        self._urls_of[domain] = urls + 1
-        self._count_host(name, domain)
+        known.keys.add(key)
+        known.count_url(domain)
+        known.count_host(host, domain)
         return QueuedUrl(url, host, depth, plain(depth) if priority is None else priority, reason, via, redirects)
 
     def _scope_refusal(self, url: str, host: str, depth: int, reason: Reason) -> Decision | None:
         if reason is Reason.SITEMAP:
             return self.scope.list_refusal(url, host)
         return self.scope.refusal(url, host, depth)
-
-    def _count_host(self, name: int, domain: str) -> None:
-        if self._hosts.add(name):
-            self._hosts_of[domain] = self._hosts_of.get(domain, 0) + 1
 
 
 def open_admission(
@@ -124,5 +94,5 @@ def open_admission(
     """Build the admission of a collection, with the URLs of some shares that the catalog knows; None: of all."""
     scope = ScopeRules(settings, map(host_of, catalog.seeds()), catalog.blocked_hosts(), catalog.block_list())
     admission = Admission(scope, DomainCaps(settings), traps)
-    admission.catch_up(catalog, shares)
+    admission.load(catalog, shares)
     return admission

@@ -6,7 +6,7 @@
 never outweigh a level:
 
 * *quality penalty*: up to 0.09, from the quality of the page that links to the URL first, and of that page's host
-  (`crawl/novelty.py`).
+  (`crawl/visits/novelty.py`).
 * *sitemap bonus*: 0.2 for a page in a sitemap of its own domain, up to 0.2 more for its priority there (0.1 without
   one), and up to 0.2 more for a recent change: half of that after 30 days, a quarter after 60 days.
 * *link bonus*: 0.1 each time the number of links to the URL doubles, counted in this run and while it is in memory.

@@ -30,7 +30,7 @@ from functools import lru_cache
 from periplus.config import Recrawl
 from periplus.frontier.priority import plain
 from periplus.model import Decision, QueuedUrl, Reason
-from periplus.store.batch import SitemapNotice
+from periplus.store.catalog.batch import SitemapNotice
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _SHARE_OF_AGE = 0.1  # of a page's age; the heuristic of RFC 9111

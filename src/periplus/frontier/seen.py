@@ -8,15 +8,14 @@ positives.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-_MIN_SLOTS = 1 << 12
+from periplus.store.shares import Keys
+
+_MIN_SLOTS = 64  # a worker has a filter for each of its shares
 _MAX_LOAD = 0.75  # of the slots; above it, probing becomes slow
 _GROWTH = 1.4  # doubling would leave the table a third full, with 21 bytes per key
 _EMPTY = 0
 _SLOTS_PER_COPY = 1 << 18  # limits temporary memory while the table grows
-
-Keys = NDArray[np.uint64]
 
 
 class SeenFilter:

@@ -350,5 +350,5 @@ class Traps:
 
 
 def _detail(kind: UrlPattern, stats: _PatternStats) -> str:
-    # `bring_back` in store/catalog.sql finds the refused URLs of a pattern by these words.
+    # `bring_back` in store/catalog/catalog.sql finds the refused URLs of a pattern by these words.
     return f"{stats.wasted:,} of {stats.fetched:,} pages like {kind.pattern} said nothing new"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from periplus.graph.kernel_choice import kernel_for
 from periplus.graph.pagerank import Problem, equal_pieces, inverses, summing_to_one
-from periplus.store.objects.task_files import ScratchFiles
+from periplus.store.fleet_files.task_files import ScratchFiles
 
 F32 = NDArray[np.float32]
 Contributions = tuple[F32, float]  # rank / out-degree of every node; the total rank that random jumps distribute

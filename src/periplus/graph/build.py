@@ -23,7 +23,7 @@ from periplus.graph.rank_writer import RankWriter
 from periplus.graph.sql_tables import Tables
 from periplus.store.checksums import StoredFile
 from periplus.store.ranks import Ids
-from periplus.store.schema import LINKS, PAGES
+from periplus.store.segments.schema import LINKS, PAGES
 
 _PAGE_COLUMNS = ("url_id", "url", "host", "fetched_at", "content_id", "canonical")
 _MOST_NODES = (1 << 31) - 1  # node numbers are signed 32-bit integers in SQL

@@ -11,8 +11,8 @@ from periplus.graph.pagerank import Problem, Ranking, Residuals, page_ranks
 from periplus.graph.sql_tables import Tables
 from periplus.store.checksums import require_intact, segment_file
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.job_files import bring_segments
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_files import bring_segments
 
 
 class Engine(Protocol):

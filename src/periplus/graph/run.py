@@ -19,12 +19,12 @@ from periplus.graph.hosts import host_links, write_hosts
 from periplus.graph.pagerank import PowerIteration, Problem, Ranking, weighted_ranks
 from periplus.graph.rank_writer import RankWriter, writing_ranks
 from periplus.graph.sql_tables import Tables
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.checksums import StoredFile, segment_file
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.shared_generations import sharing_ranks
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.shared_generations import sharing_ranks
-from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import Figures, RankTable, open_ranks
 from periplus.url import parse
 

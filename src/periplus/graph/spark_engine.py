@@ -17,8 +17,8 @@ from periplus.spark.sql_tables import SparkTables
 from periplus.spark.tasks import SparkRunner
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.task_files import SegmentFiles, scratch_files
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.task_files import SegmentFiles, scratch_files
 
 FEW_LINKS = 50_000_000  # up to here an iteration in the driver takes less time than the tasks of one on a cluster
 

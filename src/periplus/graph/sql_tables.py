@@ -13,7 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from periplus.store.checksums import StoredFile
-from periplus.store.sql_files import read_statements
+from periplus.store.database.sql_files import read_statements
 
 
 @lru_cache(maxsize=1)

@@ -40,13 +40,13 @@ from periplus.index.templates import write_templates
 from periplus.index.update import Base
 from periplus.index.writer import IndexWriter, Written
 from periplus.model import Copy
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.checksums import require_intact, segment_file
 from periplus.store.cleanup import remove_scratch_folders
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.job_files import bring_segments
+from periplus.store.fleet_files.shared_generations import bring_ranks, sharing_index
 from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of
-from periplus.store.objects.job_files import bring_segments
-from periplus.store.objects.shared_generations import bring_ranks, sharing_index
-from periplus.store.open_catalog import open_catalog
 from periplus.store.task_runner import TaskRunner
 from periplus.url import url_id
 

@@ -15,7 +15,7 @@ from periplus.errors import DamagedFile
 from periplus.index.out_links import OutLinks
 from periplus.index.sites import Site
 from periplus.index.templates import Templates
-from periplus.store.schema import main_text, read_some_pages
+from periplus.store.segments.schema import main_text, read_some_pages
 
 ROWS_AT_ONCE = 512
 # fmt: off

@@ -15,8 +15,8 @@ import duckdb
 import pyarrow as pa
 
 from periplus.model import Decision
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
 from periplus.url import url_id
 
 _AT_ONCE = 50_000  # rows between Python and Arrow

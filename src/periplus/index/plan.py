@@ -27,10 +27,10 @@ from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates, read_tem
 from periplus.index.update import Base
 from periplus.model import Quality
 from periplus.store.collection import Collection
+from periplus.store.database.sql_files import read_statements
 from periplus.store.duckdb_session import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
-from periplus.store.schema import read_some_pages
-from periplus.store.sql_files import read_statements
+from periplus.store.segments.schema import read_some_pages
 from periplus.text.analyzer import language_of
 from periplus.url import url_key
 

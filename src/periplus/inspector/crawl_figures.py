@@ -10,10 +10,10 @@ from typing import Any
 
 from periplus.config import Console
 from periplus.inspector.alerts import Alert, Sample, find_alerts
+from periplus.store.catalog.live_state import LiveState, NodeRow, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.live_state import LiveState, NodeRow, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 
 _ALERT_SECONDS = 3_900.0  # of samples: the last minutes, and the hour before them
 

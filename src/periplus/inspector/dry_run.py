@@ -13,9 +13,9 @@ from periplus.errors import NoCollection
 from periplus.fetch.request import user_agent
 from periplus.frontier.scope import ScopeRules
 from periplus.store.block_list import NOTHING_BLOCKED, BlockList
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 from periplus.url import Canonicalizer, host_of, parse
 
 CHECKED = 100_000  # queued URLs whose scope is checked

@@ -9,8 +9,8 @@ from typing import Any
 from pyarrow import ArrowException, parquet
 
 from periplus.inspector.generation_list import ListedGeneration, list_generations
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.queries import Queries
 
 
 def generation_states(collection: Collection, catalog: Queries) -> dict[str, dict[str, Any] | None]:

@@ -12,6 +12,7 @@ from periplus.errors import CollectionError, DamagedFile, PeriplusError
 from periplus.index.shards import shard_count
 from periplus.store.checksums import verified
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.published_generations import PublishedGenerations
 from periplus.store.generations import (
     INDEX_KIND,
     META,
@@ -24,7 +25,6 @@ from periplus.store.generations import (
     stored_files,
 )
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.published_generations import PublishedGenerations
 
 _PATIENCE = 3.0  # seconds; a person waits for the list
 

@@ -13,7 +13,7 @@ from periplus.frontier.scope import ScopeRules
 from periplus.inspector.traps import suspected
 from periplus.inspector.url_report import STATES
 from periplus.model import HostPolicy, RobotsFile, UrlState
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.url import host_of, parse, registrable_domain
 
 _QUEUE_SHOWN = 5  # URLs at the head of the queue

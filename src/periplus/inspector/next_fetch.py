@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from periplus.config import Politeness
-from periplus.store.listings import HostRow
+from periplus.store.catalog.listings import HostRow
 
 _CAUSES = (  # how the reason of a delay begins, and its cause
     ("Crawl-delay", "crawl-delay"),

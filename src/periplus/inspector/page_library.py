@@ -32,10 +32,10 @@ from periplus.parse.profiles import Profiles
 from periplus.parse.reader_view import LARGEST_HTML, ReaderView, html_view, plain_view, text_view
 from periplus.search.engine import SearchEngine, charset_of
 from periplus.search.shards.port import StoredPage
-from periplus.store.archive_lookup import read_version
+from periplus.store.archive.archive_lookup import read_version
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.url import Canonicalizer, url_id
 

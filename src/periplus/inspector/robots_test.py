@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from periplus.fetch.robots import Robots
-from periplus.store.queries import Queries
+from periplus.store.catalog.queries import Queries
 from periplus.url import Canonicalizer, parse
 
 _LINES_SHOWN = 500

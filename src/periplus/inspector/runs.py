@@ -8,7 +8,7 @@ from typing import Any
 from periplus.errors import UsageError
 from periplus.inspector.freshness import generation_states, next_command
 from periplus.inspector.versions import due_by_class
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection
 
 

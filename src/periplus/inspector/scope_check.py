@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from periplus.frontier.scope import ScopeRules
-from periplus.store.queries import Queries
+from periplus.store.catalog.queries import Queries
 
 CHECKED_URLS = 10_000
 _CHECKED_HOSTS = 500

@@ -8,7 +8,7 @@ from periplus.config import Frontier
 from periplus.errors import UsageError
 from periplus.frontier.traps import limit_of
 from periplus.model import Pattern
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 
 
 def suspected(patterns: list[Pattern], settings: Frontier) -> list[Pattern]:

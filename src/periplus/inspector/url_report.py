@@ -22,11 +22,11 @@ from periplus.inspector.versions import plan_of, versions_of
 from periplus.inspector.word_report import words_of
 from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
 from periplus.parse.page import PageParser
-from periplus.store.archive_lookup import read_version
+from periplus.store.archive.archive_lookup import read_version
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 from periplus.store.ranks import open_ranks
 from periplus.url import Canonicalizer, Url, host_of, parse, url_id
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from collections import Counter
 from collections.abc import Iterator, Set
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,17 +16,17 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile, ObjectMissing
 from periplus.model import ArchivePosition, Fetch, Reason
-from periplus.store.archive import Record, parse_archive_name, read_response, responses
-from periplus.store.batch import ArchiveFile
-from periplus.store.catalog import Catalog
+from periplus.store.archive.warc_files import Record, parse_archive_name, read_response, responses
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog
 from periplus.store.checksums import has_digest
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.job_files import borrowing_archives, bring_segments
+from periplus.store.fleet_files.unstored_files import UnstoredFile, unstored_files
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, Kind
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_files import borrowing_archives, bring_segments
-from periplus.store.objects.unstored_files import UnstoredFile, unstored_files
-from periplus.store.open_catalog import block_list_of, open_catalog
-from periplus.store.schema import SCHEMA_VERSION, schema_version
+from periplus.store.segments.schema import SCHEMA_VERSION, schema_version
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})
@@ -129,7 +128,7 @@ def _catalog_problems(catalog: Catalog, where: str) -> Iterator[Problem]:
         yield Problem(where, f"the {name} of {host} says {noted}, a recount {number}")
     for reason, status, noted, number in catalog.miscounted_outcomes():
         yield Problem(where, f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
-    seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for keys, _ in catalog.seen_keys()))
+    seen = set().union(*(keys.tolist() for keys, _ in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
         yield Problem(where, f"{url} is missing from the set of seen URLs and could be fetched twice")
 

@@ -8,8 +8,8 @@ from typing import Any
 from periplus.errors import UsageError
 from periplus.frontier.schedule import BOUNDS, RecrawlClass, class_of
 from periplus.model import Fetch, Reason, UrlState, Verdict
-from periplus.store.archive_lookup import read_version
-from periplus.store.catalog import Catalog
+from periplus.store.archive.archive_lookup import read_version
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection
 
 

@@ -30,12 +30,12 @@ from periplus.reparse import reparse
 from periplus.reparse.reader_pool import ReaderPool, local_reader
 from periplus.retention import prune
 from periplus.signals import Stopped
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog, require_sound
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection, open_collection
-from periplus.store.compaction import compact
 from periplus.store.generations import INDEX_KIND, Generations, number_of, read_meta
 from periplus.store.manifest import place_of
-from periplus.store.open_catalog import block_list_of, open_catalog, require_sound
-from periplus.store.queries import Queries
+from periplus.store.segments.compaction import compact
 
 logger = logging.getLogger("periplus.live")
 

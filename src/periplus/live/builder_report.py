@@ -13,9 +13,9 @@ from typing import Any
 from periplus.errors import PeriplusError
 from periplus.live.freshness import FreshnessMeter
 from periplus.live.rhythm import Rhythm, rate_limit
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.live_state import LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 
 logger = logging.getLogger("periplus.live")
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import ArrowException, parquet
 
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 
 _RECENT = 20_000  # pages whose times are kept
 

@@ -25,10 +25,10 @@ from periplus.live.standing_checks import StandingChecks
 from periplus.search.reload import ReloadingEngine
 from periplus.site.listener import address_of, is_loopback
 from periplus.site.server import run
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.store.live_state import LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 from periplus.web.branding import load_branding
 from periplus.web.crawl_line import CrawlReader
 from periplus.web.starting import starting_app

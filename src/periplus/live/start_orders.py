@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from periplus.errors import PeriplusError
+from periplus.store.catalog.live_state import Action, LiveState
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.live_state import Action, LiveState
-from periplus.store.open_catalog import open_catalog
 
 
 @dataclass(slots=True)

@@ -26,8 +26,8 @@ from periplus.live.start_orders import StartOrders
 from periplus.live.status import Status, StatusReader
 from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
 from periplus.site.access.credentials import console_notice
+from periplus.store.catalog.open_catalog import open_catalog, require_sound
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.open_catalog import open_catalog, require_sound
 from periplus.url import Canonicalizer, parse
 
 logger = logging.getLogger("periplus.live")

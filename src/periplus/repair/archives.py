@@ -15,13 +15,13 @@ from pathlib import Path
 from periplus.inspector.verify import difference
 from periplus.model import Fetch
 from periplus.repair.replay import Unlisted
-from periplus.store.archive import SUFFIX, ArchiveWriter, archive_name, archive_revision, parse_archive_name
-from periplus.store.archive_scan import Damage, Intact, fill, scan
-from periplus.store.batch import ArchiveFile
+from periplus.store.archive.archive_scan import Damage, Intact, fill, scan
+from periplus.store.archive.warc_files import SUFFIX, ArchiveWriter, archive_name, archive_revision, parse_archive_name
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.repair_catalog import RepairCatalog
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk, sync_directory, write_file
-from periplus.store.repair_catalog import RepairCatalog
 
 
 @dataclass(slots=True)

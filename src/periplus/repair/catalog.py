@@ -10,13 +10,13 @@ from pathlib import Path
 from periplus.config import Settings
 from periplus.errors import CollectionError, NewerFormat
 from periplus.repair.archives import unused
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.repair_catalog import RepairCatalog
+from periplus.store.catalog.salvage import Salvage
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.durable import move_into_place, reporting_full_disk
-from periplus.store.open_catalog import open_catalog
-from periplus.store.repair_catalog import RepairCatalog
-from periplus.store.salvage import Salvage
-from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import Canonicalizer
 
 KEPT_CATALOG = "crawl-damaged.db"

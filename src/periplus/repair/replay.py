@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from periplus.config import Settings
-from periplus.crawl.link_intake import pages_of, reading
+from periplus.crawl.visits.link_intake import pages_of, reading
 from periplus.frontier.admission import open_admission
 from periplus.frontier.priority import plain
 from periplus.frontier.schedule import Schedule
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, UrlState, Verdict
 from periplus.parse.reader import PageReader
 from periplus.parse.sitemap import is_sitemap
-from periplus.store.archive import IMPORTS, Record, parse_archive_name, read_at
-from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
-from periplus.store.run_summary import RunCounters
+from periplus.store.archive.warc_files import IMPORTS, Record, parse_archive_name, read_at
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.url import Canonicalizer, host_of
 
 _AT_ONCE = 500  # responses per commit
@@ -95,7 +95,7 @@ class Replay:
             self._admission.scope.add_seed_host(host)
             self._batches[name].seeds.append(url)
         item = QueuedUrl(url, host, 0, plain(0), reason)
-        self._admission.mark_seen(url)
+        self._admission.mark_known(url)
         self._admitted.append(item)
         return item
 

@@ -23,11 +23,11 @@ from periplus.repair.catalog import new_catalog, sound_catalog
 from periplus.repair.replay import Replay
 from periplus.repair.segments import SegmentRepairer
 from periplus.reparse import reparse
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog
+from periplus.store.catalog.repair_catalog import RepairCatalog
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection, open_collection, write_marker
 from periplus.store.generations import remove_generation
-from periplus.store.open_catalog import block_list_of, open_catalog
-from periplus.store.repair_catalog import RepairCatalog
 from periplus.url import Canonicalizer
 
 OnStep = Callable[[str], None]  # called with a sentence about the next step

@@ -13,12 +13,12 @@ from periplus.errors import DamagedFile
 from periplus.inspector.verify import file_problems, positions_in
 from periplus.model import COULD_NOT_BE_READ, Fetch
 from periplus.parse.reader import PageReader
-from periplus.store.archive import read_response
+from periplus.store.archive.warc_files import read_response
+from periplus.store.catalog.repair_catalog import RepairCatalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, Place, SealedSegment, place_of
-from periplus.store.repair_catalog import RepairCatalog
-from periplus.store.segments import SegmentStream
+from periplus.store.segments.segment_writer import SegmentStream
 
 _AT_ONCE = 256  # pages
 _REPORTED = 10_240  # pages between two progress reports

@@ -15,10 +15,10 @@ from periplus.reparse.plan import PlannedSegment
 from periplus.reparse.reader_pool import read_all
 from periplus.reparse.segment import Reading, SegmentReader
 from periplus.store.block_list import BlockList
+from periplus.store.catalog.open_catalog import block_list_of
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place
-from periplus.store.objects.job_staging import JobStaging, TaskOutput, job_staging
-from periplus.store.open_catalog import block_list_of
+from periplus.store.fleet_files.job_staging import JobStaging, TaskOutput, job_staging
 from periplus.store.task_runner import OnProgress, TaskRunner
 
 _TASKS_PER_WAVE = 8  # for each task that runs at the same time: a slow segment at its end delays the next wave

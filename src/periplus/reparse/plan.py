@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from periplus import __version__
 from periplus.config import Settings
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk, write_file
 from periplus.store.manifest import SealedSegment
-from periplus.store.schema import SCHEMA_VERSION, schema_version
+from periplus.store.segments.schema import SCHEMA_VERSION, schema_version
 
 
 class PlannedSegment(NamedTuple):

@@ -19,17 +19,17 @@ from periplus.reparse.distributed import read_distributed
 from periplus.reparse.plan import Plan, PlannedSegment
 from periplus.reparse.reader_pool import ReaderPool, local_reader, read_all
 from periplus.reparse.segment import Cause, Reading, Unread
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog, require_sound
 from periplus.store.cleanup import remove_replaced, remove_unfinished
 from periplus.store.collection import Collection
-from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_files import (
+from periplus.store.fleet_files.job_files import (
     borrowing_archives,
     bring_segments,
     delete_replaced_segments,
     store_segments,
 )
-from periplus.store.open_catalog import open_catalog, require_sound
+from periplus.store.manifest import SealedSegment
 from periplus.store.task_runner import TaskRunner
 
 OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
@@ -90,6 +90,7 @@ def reparse(
             plan = Plan(collection, catalog, settings, everything=everything)
             segments = plan.segments if most is None else _first_pages(plan.segments, most)
             total, done = sum(segment.pages.rows for segment in segments), 0
+            report = on_progress if runner is None else _ignore  # the tasks of a runner report their progress
             with (
                 nullcontext() if runner is not None else _borrowing_archives(collection, catalog, segments),
                 _removing_unfinished(collection),
@@ -101,13 +102,16 @@ def reparse(
                     unread += reading.unread
                     failed_extractors.update(reading.failed_extractors)
                     done += old.pages.rows
-                    if runner is None:
-                        on_progress(done, total)
+                    report(done, total)
         plan.finished()
         delete_replaced_segments(collection, catalog.segments())
     seconds = round(time.monotonic() - started, 3)
     extractors = dict(failed_extractors.most_common())
     return Reparsed(len(segments), done, seconds, **_failures(unread), failed_extractors=extractors)
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report nothing."""
 
 
 def _readings(

@@ -25,15 +25,15 @@ from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.reparse.plan import PlannedSegment
 from periplus.reparse.previous_rows import PreviousRows
-from periplus.store.archive_lookup import read_archived
+from periplus.store.archive.archive_lookup import read_archived
 from periplus.store.block_list import BlockList
+from periplus.store.catalog.open_catalog import block_list_of
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, SealedSegment, place_of
-from periplus.store.open_catalog import block_list_of
-from periplus.store.schema import read_pages
-from periplus.store.segments import SegmentWriter
+from periplus.store.segments.schema import read_pages
+from periplus.store.segments.segment_writer import SegmentWriter
 from periplus.url import Canonicalizer
 
 _COLUMNS = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from periplus.store.prune_catalog import ArchivedFetch
+from periplus.store.catalog.prune_catalog import ArchivedFetch
 
 _DAY = 86_400.0  # seconds
 

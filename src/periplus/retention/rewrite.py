@@ -9,14 +9,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.errors import DamagedFile
-from periplus.store.archive import archive_name, archive_revision, parse_archive_name
-from periplus.store.archive_scan import Damage, Intact, scan
-from periplus.store.batch import ArchiveFile
+from periplus.store.archive.archive_scan import Damage, Intact, scan
+from periplus.store.archive.warc_files import archive_name, archive_revision, parse_archive_name
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.prune_catalog import PruneCatalog, Replacement
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place
 from periplus.store.manifest import SealedSegment
-from periplus.store.prune_catalog import PruneCatalog, Replacement
-from periplus.store.segment_rewrite import PairChange, segment_pairs, write_successors
+from periplus.store.segments.segment_rewrite import PairChange, segment_pairs, write_successors
 
 UNFINISHED = ".tmp"  # suffix of a file that is being written
 

@@ -15,21 +15,21 @@ from periplus.errors import DamagedFile
 from periplus.reparse import rename_planned
 from periplus.retention.choice import Limits, Version, surplus
 from periplus.retention.rewrite import UNFINISHED, SegmentMover, write_without
-from periplus.store.archive import SUFFIX, parse_archive_name
-from periplus.store.batch import ArchiveFile
+from periplus.store.archive.warc_files import SUFFIX, parse_archive_name
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.prune_catalog import PruneCatalog
 from periplus.store.cleanup import remove_replaced, remove_replaced_archives, remove_unfinished
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk, sync_directory
-from periplus.store.objects.job_files import (
+from periplus.store.fleet_files.job_files import (
     bring_archives,
     bring_segments,
     delete_archive,
     store_archive,
     store_segments,
 )
-from periplus.store.objects.unstored_files import UnstoredFile, unstored_files
-from periplus.store.open_catalog import open_catalog
-from periplus.store.prune_catalog import PruneCatalog
+from periplus.store.fleet_files.unstored_files import UnstoredFile, unstored_files
 
 OnProgress = Callable[[int, int], None]  # called with the archive files that were looked at, and those in total
 

@@ -51,7 +51,7 @@ from periplus.search.shards.port import MatchSet, ShardGroup
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, related_searches
 from periplus.search.word_forms import WordForms
-from periplus.store.archive_lookup import read_version
+from periplus.store.archive.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.text.analyzer import language_of

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tantivy import Index, Occur, Order, Query
+from tantivy import Index, Occur, Order, Query, SearchResult
 
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
@@ -24,6 +24,7 @@ from periplus.index.sites import Sites
 from periplus.index.vectors import open_vectors
 from periplus.index.vocabulary import Vocabulary
 from periplus.search.background_check import BackgroundCheck
+from periplus.search.best_hits import best_hits
 from periplus.search.suggest.spelling import Speller
 from periplus.store.generations import Generation
 from periplus.text.analyzer import register
@@ -116,31 +117,37 @@ class OpenIndex:
         self.pages.close()
 
     def matches(self, query: Query, limit: int, *, with_prior: bool = False) -> Matches:
-        """The best matches by text score; *with_prior*: times the PageRank prior, and counts all matches.
+        """The best matches by text score (`best_hits`); *with_prior*: times the PageRank prior, and counts all matches.
 
         Without a count tantivy skips pages that cannot be among the best.
         """
+        prior = PRIOR if with_prior else None
+
+        def search(most: int) -> SearchResult:
+            return self._searcher.search(query, most, with_prior, weight_by_field=prior)
+
         with self.damage_reported():
-            result = self._searcher.search(query, limit, with_prior, weight_by_field=PRIOR if with_prior else None)
-            hits = result.hits  # tantivy makes the list anew each time
-            addresses = [address for _, address in hits]
+            scores, addresses, total = best_hits(search, self._searcher, limit, [NUMBER])
             numbers, kinds, dates = (
                 np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, KIND, DATE)
             )
-            scores = np.array([score for score, _ in hits], np.float64)
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.ranks):
                 raise ValueError("it refers to documents that do not exist")
-        return Matches(numbers, kinds, dates, scores, result.count or 0)  # type: ignore[attr-defined]  # missing in its stubs
+        return Matches(numbers, kinds, dates, np.array(scores, np.float64), total)
 
     def newest_first(self, query: Query, most: int) -> tuple[list[int], list[int], int]:
         """The numbers and dates of the newest matches, newest first; and how many match."""
+        unscored = Query.const_score_query(query, 0.0)
+
+        def search(limit: int) -> SearchResult:
+            return self._searcher.search(unscored, limit, True, order_by_field=DATE, order=Order.Desc)
+
         with self.damage_reported():
-            unscored = Query.const_score_query(query, 0.0)
-            result = self._searcher.search(unscored, most, True, order_by_field=DATE, order=Order.Desc)
-            hits = result.hits
-            numbers = self._searcher.fast_field_values(NUMBER, [address for _, address in hits])
-        found = np.array(numbers, np.int64).tolist()
-        return found, [int(date) for date, _ in hits], int(result.count)  # type: ignore[attr-defined]  # missing in its stubs
+            found = best_hits(search, self._searcher, most, [NUMBER])
+            numbers = np.array(self._searcher.fast_field_values(NUMBER, found.addresses), np.int64)
+        dates = np.array(found.keys, np.int64)
+        order = np.lexsort((numbers, -dates))
+        return numbers[order].tolist(), dates[order].tolist(), found.total
 
     def newest_date(self) -> int:
         """The date of the newest page, in seconds since the epoch; 0 without pages."""

@@ -23,8 +23,8 @@ from periplus import __version__
 from periplus.config import Ranking
 from periplus.model import Hit, Results, SiteBoosts
 from periplus.search.shared_file import DamagedEntryError, SharedFile
+from periplus.store.database.sql_files import read_statements
 from periplus.store.generations import META
-from periplus.store.sql_files import read_statements
 
 _LARGEST_SHARE = 4  # an entry takes at most 1/4 of the limit
 _ENTRY_BYTES = 6 * 4096  # pages of the table and the index of keys that a new entry may add

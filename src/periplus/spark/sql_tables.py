@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from periplus.errors import DamagedFile
 from periplus.spark.failures import plain_errors
 from periplus.store.checksums import StoredFile
-from periplus.store.objects.task_files import SegmentFiles
+from periplus.store.fleet_files.task_files import SegmentFiles
 
 _ROWS_AT_ONCE = 1 << 16
 _COLLECTED_BYTES = 128 << 20  # larger results are streamed partition by partition, which takes a job for each

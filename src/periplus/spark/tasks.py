@@ -1,7 +1,7 @@
 """Runs a function on many items, each in a task of its own, and returns the results in order.
 
 The function and the items are pickled. A task whose executor dies runs again on another, so the function must be
-idempotent: every attempt writes under a name of its own (`store/objects/job_staging.py`).
+idempotent: every attempt writes under a name of its own (`store/fleet_files/job_staging.py`).
 """
 
 from __future__ import annotations

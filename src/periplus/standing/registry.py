@@ -12,9 +12,9 @@ from typing import NamedTuple, Self
 
 from periplus.errors import CollectionError, UsageError
 from periplus.store.collection import Collection
-from periplus.store.database import SqlFiles
+from periplus.store.database.database import SqlFiles
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.durable import reporting_full_disk
-from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import url_key
 
 _SQL = SqlFiles("periplus.standing", ("standing.sql",))

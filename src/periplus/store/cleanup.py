@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Collection as Many
+from contextlib import closing, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 
-from periplus.errors import DamagedFile
-from periplus.store.archive import IMPORTS, SUFFIX, parse_archive_name, responses
-from periplus.store.catalog import Catalog
+from periplus.errors import CollectionError, DamagedFile
+from periplus.store.archive.warc_files import IMPORTS, SUFFIX, parse_archive_name, responses
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_database
 from periplus.store.checksums import segment_file
-from periplus.store.collection import Collection
+from periplus.store.collection import Collection, folder_id
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, place_of
-from periplus.store.objects.unstored_files import require_known_files
 
 KEPT = "kept"  # folder in the collection
 _LONGEST_BATCH = 60.0  # maximum seconds between the first and the last page of one batch
@@ -69,7 +70,7 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
     """
     acknowledged = {file.name: file.committed for file in catalog.archives(dead)}
     if dead is None:
-        require_known_files(collection, acknowledged)
+        _require_known_files(collection, acknowledged)
     for leftover in collection.segments.glob(f"*{UNFINISHED}"):
         if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
             leftover.unlink()
@@ -90,6 +91,31 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
         elif is_begun:
             path.unlink()
     return kept
+
+
+def _require_known_files(collection: Collection, acknowledged: Many[str]) -> None:
+    """Refuse a folder with archive files of another database: they would be removed as unacknowledged ones.
+
+    *acknowledged*: the archive files of the fleet.
+    """
+    if not collection.database:
+        return
+    unknown = [path.name for path in collection.archive.glob(f"*{SUFFIX}") if _is_foreign(path, acknowledged)]
+    if not unknown:
+        return
+    with closing(open_database(collection, read_only=True)) as database:
+        if any(database.rows("workers_of_folder", folder_id(collection))):
+            return
+        place = database.place
+    raise CollectionError(
+        f"{collection.home} belongs to another fleet",
+        f"{place} does not know {min(unknown)}",
+        "Use a new folder, or the database that this node has worked for; `periplus import` reads its archive files.",
+    )
+
+
+def _is_foreign(path: Path, acknowledged: Many[str]) -> bool:
+    return path.name not in acknowledged and parse_archive_name(path.name)[0] != IMPORTS and path.stat().st_size > 0
 
 
 def _size(path: Path) -> int:

@@ -150,7 +150,7 @@ class Collection:
         if not self.database:
             return nullcontext(lambda: None)  # a lock of this machine ends with the process
         require_driver()
-        from periplus.store.postgres.job_lock import job_lock  # noqa: PLC0415  # an extra
+        from periplus.store.database.postgres.job_lock import job_lock  # noqa: PLC0415  # an extra
 
         return job_lock(self.database, job, self.node, shared=shared)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from threading import Lock
 
 from periplus.errors import PeriplusError
+from periplus.store.catalog.live_state import LiveState, Role
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection
-from periplus.store.live_state import LiveState, Role
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 
 _KEPT_SECONDS = 1.0  # that a reading is shown before the next one
 

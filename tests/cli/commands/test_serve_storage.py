@@ -14,9 +14,9 @@ import pytest
 from cli.commands.test_serve import serving
 from crawl.crawling import environment, periplus, start, wait
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.published_generations import PublishedGenerations
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.published_generations import PublishedGenerations
 from s3_server import S3Server
 from search.library import Doc, index, shelve
 from web.serving import Site

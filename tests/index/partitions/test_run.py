@@ -20,9 +20,9 @@ from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
 from periplus.index.partitions import run
 from periplus.index.partitions.run import partition_sizes
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.objects.job_files import store_segments
-from periplus.store.open_catalog import open_catalog
+from periplus.store.fleet_files.job_files import store_segments
 from periplus.store.task_runner import InProcessRunner, TaskRunner
 from search.library import Doc, index, shelve
 from two_attempts import TwoAttempts

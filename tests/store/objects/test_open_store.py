@@ -43,7 +43,7 @@ def test_an_object_of_a_folder_stays_inside_it(name: str, tmp_path: Path) -> Non
 
 def test_one_machine_does_not_load_the_library() -> None:
     program = (
-        "import sys, periplus.crawl.worker_process, periplus.index.build, periplus.cli.commands.serve; "
+        "import sys, periplus.crawl.workers.worker_process, periplus.index.build, periplus.cli.commands.serve; "
         "sys.exit('obstore' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -12,9 +12,9 @@ from periplus.cli.output import moment, plural, print_json, print_table
 from periplus.cli.reply import show, wait_for_reply
 from periplus.control.orders import block
 from periplus.errors import UsageError
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection, open_collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.queries import Queries
 
 app = typer.Typer(add_completion=False)
 

@@ -12,7 +12,7 @@ from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.store.collection import open_collection
-from periplus.store.compaction import compact
+from periplus.store.segments.compaction import compact
 
 app = typer.Typer(add_completion=False)
 

@@ -37,8 +37,8 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, plural, print_json, print_table, printable, summary_rows
 from periplus.cli.progress import crawl_progress
 from periplus.crawl.assignment import Budget, Ending, RecrawlPolicy
+from periplus.crawl.coordination.settings_sync import sync_settings
 from periplus.crawl.run import Result, crawl
-from periplus.crawl.settings_sync import sync_settings
 from periplus.errors import Interrupted
 from periplus.frontier.schedule import RecrawlClass
 

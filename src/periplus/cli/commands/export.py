@@ -16,7 +16,7 @@ from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import UsageError
-from periplus.store.archive import SUFFIX
+from periplus.store.archive.warc_files import SUFFIX
 
 app = typer.Typer(add_completion=False)
 

@@ -18,10 +18,10 @@ from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
 from periplus.reparse import Reparsed, reparse
+from periplus.store.catalog.open_catalog import block_list_of
 from periplus.store.collection import open_collection
-from periplus.store.compaction import compact
-from periplus.store.objects.shared_generations import roll_back
-from periplus.store.open_catalog import block_list_of
+from periplus.store.fleet_files.shared_generations import roll_back
+from periplus.store.segments.compaction import compact
 from periplus.store.task_runner import TaskRunner
 
 app = typer.Typer(add_completion=False)

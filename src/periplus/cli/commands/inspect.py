@@ -20,8 +20,8 @@ from periplus.inspector.url_report import url_history, url_report
 from periplus.inspector.versions import version_body
 from periplus.inspector.word_report import term_report, word_report
 from periplus.model import NOTHING_NEW, Reason
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
 
 Rows = list[tuple[str, str]]
 

@@ -10,8 +10,8 @@ import typer
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table
 from periplus.inspector.runs import recent_runs
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
 
 app = typer.Typer(add_completion=False)
 

@@ -34,8 +34,8 @@ from periplus.site.access_log import AccessLog
 from periplus.site.listener import address_of, is_loopback, listen
 from periplus.site.server import run
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.objects.follower import IndexFollower
-from periplus.store.objects.generation_cache import Selection, all_files
+from periplus.store.fleet_files.follower import IndexFollower
+from periplus.store.fleet_files.generation_cache import Selection, all_files
 from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)

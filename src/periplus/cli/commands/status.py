@@ -12,8 +12,8 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, moment, plural, print_json, print_table, size, summary_rows
 from periplus.control.state import crawl_state
 from periplus.inspector.runs import one_run, overview, shares
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
 
 app = typer.Typer(add_completion=False)
 

@@ -14,8 +14,8 @@ from periplus.config import load
 from periplus.control.orders import unlearn as give_unlearn
 from periplus.errors import UsageError
 from periplus.inspector.traps import to_unlearn, trap_report
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.open_catalog import open_catalog
 
 app = typer.Typer(add_completion=False)
 

@@ -29,7 +29,7 @@ from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home,
 from periplus.cli.output import plural, print_json
 from periplus.cli.progress import live_line
 from periplus.crawl.assignment import Budget, RecrawlPolicy
-from periplus.crawl.settings_sync import sync_settings
+from periplus.crawl.coordination.settings_sync import sync_settings
 from periplus.live.status import Status
 from periplus.live.up import Callbacks, UpRequest, up
 from periplus.site.listener import address_of, listen

@@ -14,8 +14,8 @@ from periplus.cli.output import print_json, print_table, summary_rows
 from periplus.cli.progress import crawl_progress
 from periplus.config import Settings, load
 from periplus.crawl.assignment import Budget, RecrawlPolicy
+from periplus.crawl.coordination.settings_sync import publish_settings, wait_for_settings
 from periplus.crawl.run import Request, crawl, require_contact
-from periplus.crawl.settings_sync import publish_settings, wait_for_settings
 from periplus.errors import UsageError
 from periplus.store.collection import Collection, create_collection
 

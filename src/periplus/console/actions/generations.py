@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from periplus.console.actions.action import Action, Desk, Form, Outcome, required
 from periplus.errors import UsageError
-from periplus.store.objects.shared_generations import KINDS, roll_back
+from periplus.store.fleet_files.shared_generations import KINDS, roll_back
 
 
 def _roll_back(desk: Desk, form: Form) -> Outcome:

@@ -10,7 +10,7 @@ from periplus.console.reader import Query, Reader, Sources
 from periplus.errors import UsageError
 from periplus.inspector.host_report import host_name, host_report
 from periplus.inspector.next_fetch import NextFetch, next_fetch
-from periplus.store.listings import HOST_FILTERS, HOST_ORDERS, HostQuery, HostRow
+from periplus.store.catalog.listings import HOST_FILTERS, HOST_ORDERS, HostQuery, HostRow
 
 ROWS = 50
 _STATES_READ = 20_000  # URLs of a host whose reasons are counted

@@ -9,7 +9,7 @@ from periplus.console.processes import by_node, command_state, crawl_word, figur
 from periplus.console.reader import Query, Reader, Sources
 from periplus.errors import UsageError
 from periplus.inspector.generation_list import list_generations
-from periplus.store.live_state import Role
+from periplus.store.catalog.live_state import Role
 
 SPANS = {"15m": 900.0, "1h": 3_600.0, "6h": 21_600.0, "1d": 86_400.0, "7d": 604_800.0}  # seconds
 _POINTS = 240  # of a chart

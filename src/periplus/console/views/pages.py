@@ -10,7 +10,7 @@ from periplus.console.views.hosts import upcoming
 from periplus.errors import UsageError
 from periplus.inspector.url_report import has_index, url_report
 from periplus.inspector.verdict import BEST, PageFacts, host_verdict, verdict_of
-from periplus.store.live_state import Role
+from periplus.store.catalog.live_state import Role
 
 _LONGEST = 4_096  # characters of a URL
 

@@ -10,7 +10,7 @@ from periplus.console.paging import page_of, time_key
 from periplus.console.reader import Query, Reader, Sources
 from periplus.model import Reason, UrlState
 from periplus.reasons import REASONS
-from periplus.store.listings import Group
+from periplus.store.catalog.listings import Group
 
 _SAMPLES = 5  # of each kind
 _ROWS = 50  # of one kind

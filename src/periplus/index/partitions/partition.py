@@ -25,11 +25,11 @@ from periplus.index.plan import Plan
 from periplus.index.sites import read_sites, write_sites
 from periplus.index.templates import Templates, read_templates, write_templates
 from periplus.index.writer import DocumentWriters, Written
+from periplus.store.database.sql_files import read_statements
 from periplus.store.duckdb_session import connect, plain_errors
 from periplus.store.durable import reporting_full_disk
+from periplus.store.fleet_files.job_staging import JobStaging, TaskOutput
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_staging import JobStaging, TaskOutput
-from periplus.store.sql_files import read_statements
 
 _ROWS = "rows.parquet"
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000

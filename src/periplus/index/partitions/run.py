@@ -18,10 +18,10 @@ from periplus.index.plan import Plan
 from periplus.index.shards import shard_of
 from periplus.index.update import Base
 from periplus.index.writer import Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.job_staging import JobStaging, job_staging
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_staging import JobStaging, job_staging
-from periplus.store.open_catalog import open_catalog
 from periplus.store.task_runner import TaskRunner
 
 FEWEST = 1_000  # documents of a partition: starting a task takes as long as some hundred

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from tantivy import Index, Occur, Query
+from tantivy import Index, Occur, Query, SearchResult
 
 from periplus.config import Ranking
 from periplus.index.facets import KIND, number_of_name
 from periplus.index.media import COLUMNS, FOLDER, KEY, PLACE, media_schema
 from periplus.index.schema import NUMBER, PRIOR
 from periplus.model import Image, MediaHit, Video
+from periplus.search.best_hits import best_hits
 from periplus.search.hits import stated_date
 from periplus.search.interpret import Mode, Search
 from periplus.search.open_index import OpenIndex
@@ -102,18 +103,23 @@ class MediaFinder:
         return Query.const_score_query(Query.term_query(self._schema, KIND, number_of_name(kind)), 0.0)
 
     def _best(self, query: Query) -> _Best:
+        def search(most: int) -> SearchResult:
+            return self._searcher.search(query, most, weight_by_field=PRIOR)
+
         with self._index.damage_reported():
-            result = self._searcher.search(query, MOST_MEDIA, weight_by_field=PRIOR)
-            hits = result.hits  # tantivy makes the list anew each time
-            addresses = [address for _, address in hits]
+            hits = best_hits(search, self._searcher, MOST_MEDIA, [NUMBER, PLACE])
             numbers, places, keys = (
-                np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, PLACE, KEY)
+                np.array(self._searcher.fast_field_values(name, hits.addresses), np.int64)
+                for name in (NUMBER, PLACE, KEY)
             )
-        _, first = np.unique(keys, return_index=True)
+        scores = np.array(hits.keys, np.float64)
+        order = np.lexsort((places, numbers, -scores))
+        _, first = np.unique(keys[order], return_index=True)
         found = [
-            MediaMatch(int(keys[at]), int(numbers[at]), int(places[at]), hits[at][0]) for at in np.sort(first).tolist()
+            MediaMatch(int(keys[at]), int(numbers[at]), int(places[at]), float(scores[at]))
+            for at in order[np.sort(first)].tolist()
         ]
-        return found, len(addresses) == result.count  # type: ignore[attr-defined]  # missing in its stubs
+        return found, len(order) == hits.total
 
     def hit(self, one: MediaMatch, kind: str) -> MediaHit:
         """An image or video as a result."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from periplus.search.shared_file import SharedFile
-from periplus.store.sql_files import read_statements
+from periplus.store.database.sql_files import read_statements
 
 QUERY = "query"  # the source of a suggestion
 _LONGEST = 80  # characters

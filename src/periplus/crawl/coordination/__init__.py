@@ -1,0 +1,1 @@
+"""How do the workers of a crawl divide its work, on one machine and on many?"""

@@ -1,0 +1,1 @@
+"""The processes of a crawl: their supervisor, their loop, and what they write, report and obey."""

@@ -1,0 +1,1 @@
+"""The fetched bytes of every page, as WARC files."""

@@ -1,0 +1,1 @@
+"""Runs named SQL statements: the port of a database, its SQLite version, and what a fleet keeps in PostgreSQL."""

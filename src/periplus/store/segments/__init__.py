@@ -1,0 +1,1 @@
+"""Parsed pages and links in Parquet files, which ranking and indexing read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -63,23 +65,41 @@ def test_a_page_whose_links_are_read_in_two_parts_has_all_of_them(
     assert found["http://b.test/"].links == found["http://c.test/"].links == tuple(link.target for link in MANY[:10])
 
 
-def test_the_links_of_a_large_segment_are_grouped_in_little_memory(tmp_path: Path) -> None:
-    pages, each = 60_000, 10
-    ids = [number.to_bytes(16, "big") for number in range(pages)]
+PAGES, EACH = 60_000, 10
+IDS = [number.to_bytes(16, "big") for number in range(PAGES)]
+
+
+@pytest.fixture(scope="module")
+def large_segment(tmp_path_factory: pytest.TempPathFactory) -> OutLinks:
+    folder = tmp_path_factory.mktemp("large")
     table = {
-        "source_id": pa.array([one for one in ids for _ in range(each)], pa.binary(16)),
-        "fetched_at": pa.array(np.ones(pages * each)),
-        "target": pa.array([f"http://harbours.test/a-long-path/{n}" for n in range(pages * each)]),
+        "source_id": pa.array([one for one in IDS for _ in range(EACH)], pa.binary(16)),
+        "fetched_at": pa.array(np.ones(PAGES * EACH)),
+        "target": pa.array([f"http://harbours.test/a-long-path/{n}" for n in range(PAGES * EACH)]),
     }
-    pq.write_table(pa.table(table), tmp_path / "links.parquet", row_group_size=30_000)
+    pq.write_table(pa.table(table), folder / "links.parquet", row_group_size=30_000)
     statement = read_statements("periplus.index", "build.sql")["links"]
-    with connect(tmp_path / "spill", 64 << 20, 2) as database:
-        database.register("new", pa.table({"url_id": pa.array(ids, pa.binary(16))}))
+    with connect(folder / "spill", 64 << 20, 2) as database:
+        database.register("new", pa.table({"url_id": pa.array(IDS, pa.binary(16))}))
         database.execute("CREATE TABLE numbered AS SELECT url_id, true AS is_new FROM new")
-        found = OutLinks(database, statement, tmp_path / "links.parquet")
-    wanted = [{"url_id": ids[row], "fetched_at": 1.0} for row in (0, 9_999, pages - 1)]
-    assert [(one["link_count"], one["links"][-1].rpartition("/")[2]) for one in found.of(wanted)] == [
+        return OutLinks(database, statement, folder / "links.parquet")
+
+
+def wanted(rows: Iterable[int]) -> list[dict[str, object]]:
+    return [{"url_id": IDS[row], "fetched_at": 1.0} for row in rows]
+
+
+def test_the_links_of_a_large_segment_are_grouped_in_little_memory(large_segment: OutLinks) -> None:
+    found = large_segment.of(wanted((0, 9_999, PAGES - 1)))
+    assert [(one["link_count"], one["links"][-1].rpartition("/")[2]) for one in found] == [
         (10, "9"),
         (10, "99999"),
         (10, "599999"),
     ]
+
+
+def test_the_links_of_a_page_cost_the_same_in_a_large_segment(large_segment: OutLinks) -> None:
+    began = time.process_time()
+    for start in range(0, 10_000, 500):
+        assert all(one["link_count"] == EACH for one in large_segment.of(wanted(range(start, start + 500))))
+    assert time.process_time() - began < 4, "0.02 s; it is 15 s if every page copies the links of all others"

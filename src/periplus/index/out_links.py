@@ -7,6 +7,7 @@ the first links of every page are held in memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class OutLinks:
     def __init__(self, database: duckdb.DuckDBPyConnection, statement: str, path: Path | None) -> None:
         """*statement* is `links` in build.sql; *path* is the segment of links, or None when there is none."""
         parts = [_NONE] if path is None else [_NONE, *_grouped(database, statement, path)]
-        self._table = pa.concat_tables(parts, promote_options="permissive")
+        self._table = pa.concat_tables(parts, promote_options="permissive").combine_chunks()  # `take` copies chunks
         self._rows: dict[tuple[bytes, float], int] = {}
         self._continued: dict[int, list[int]] = {}  # row -> rows of the same page in later parts
         keys = (self._table[name].to_pylist() for name in ("source_id", "fetched_at"))
@@ -44,10 +45,11 @@ class OutLinks:
     def of(self, pages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """The columns `link_count` and `links` of each of these pages."""
         rows = [self._rows.get((page["url_id"], page["fetched_at"])) for page in pages]
-        for row, (count, links) in zip(rows, self._values(rows), strict=True):
-            more = list(self._values(self._continued.get(row, []))) if row is not None else []
-            every = [*links, *(link for _, others in more for link in others)]
-            yield {"link_count": count + sum(number for number, _ in more), "links": every[:_LINKS]}
+        for row, first in zip(rows, self._values(rows), strict=True):
+            continued = self._continued.get(row) if row is not None else None
+            parts = [first, *self._values(continued)] if continued else [first]
+            links = chain.from_iterable(links for _, links in parts)
+            yield {"link_count": sum(count for count, _ in parts), "links": [*islice(links, _LINKS)]}
 
     def _values(self, rows: Sequence[int | None]) -> Iterator[tuple[int, list[str]]]:
         wanted = pa.array(rows, pa.int64())

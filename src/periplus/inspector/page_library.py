@@ -15,7 +15,7 @@ from itertools import islice
 
 from periplus.config import Settings
 from periplus.errors import PeriplusError
-from periplus.index.pagestore import Head
+from periplus.index.storage.pagestore import Head
 from periplus.inspector.page_records import (
     PageFacts,
     PageLink,

@@ -19,8 +19,8 @@ from parsing.score import score
 from periplus import __version__
 from periplus.index.documents.templates import PAGES_COMPARED, Templates
 from periplus.model import Response
+from periplus.parse.formats.pdf import read_pdf
 from periplus.parse.page import PageParser
-from periplus.parse.pdf import read_pdf
 from periplus.url import Canonicalizer
 
 CACHE = Path(__file__).with_name(".cache")

@@ -12,16 +12,16 @@ from turbohtml import Document
 from periplus.model import Image, Link, Page, Video
 from periplus.parse import directives
 from periplus.parse.extraction import Extraction
-from periplus.parse.facts import Facts, read_facts
 from periplus.parse.glance import Glance, glance
-from periplus.parse.images import Found, is_decoration
+from periplus.parse.html.facts import Facts, read_facts
+from periplus.parse.html.links import LinkCollector, LinkResolver
+from periplus.parse.html.outline import Outline
+from periplus.parse.html.profiles import Excerpt, Profiles
 from periplus.parse.limits import ADDRESS, CONTEXT, IMAGE_WORDS, IMAGES, LANGUAGE, TEXT, VIDEOS
-from periplus.parse.links import LinkCollector, LinkResolver
-from periplus.parse.maintext import Body, BodyReader
-from periplus.parse.outline import Outline
-from periplus.parse.profiles import Excerpt, Profiles
+from periplus.parse.main_text.line_scores import Body, BodyReader
+from periplus.parse.media.images import Found, is_decoration
+from periplus.parse.media.videos import linked_videos
 from periplus.parse.quality import PageFinisher
-from periplus.parse.videos import linked_videos
 from periplus.url import Canonicalizer, host_of
 
 # XHTML allows self-closing tags. HTML reads them as start tags, and would lose the page after a <script/>.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.parse.players import is_video_file, watch_url
+from periplus.parse.media.players import is_video_file, watch_url
 
 YOUTUBE = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 UUID = "9c9de5e8-0a1e-484a-b099-e80766180a6d"

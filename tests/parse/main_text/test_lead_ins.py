@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.parse.lead_ins import lead_ins
+from periplus.parse.main_text.lead_ins import lead_ins
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from turbohtml import Document, Element
 
 from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
-from periplus.parse.images import Found, read_image
 from periplus.parse.limits import (
     ADDRESS,
     CATEGORIES,
@@ -27,7 +26,8 @@ from periplus.parse.limits import (
     VIDEOS,
     squeeze,
 )
-from periplus.parse.videos import PLAYERS, read_player, read_video_objects, video_address
+from periplus.parse.media.images import Found, read_image
+from periplus.parse.media.videos import PLAYERS, read_player, read_video_objects, video_address
 
 # fmt: off
 _PUBLISHED = frozenset({

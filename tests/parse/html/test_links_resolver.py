@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parse.documents import URL, answer, parsed, parser
-from periplus.parse.links import LinkCollector, LinkResolver
+from periplus.parse.html.links import LinkCollector, LinkResolver
 from periplus.url import Canonicalizer
 from shared_data import shared
 

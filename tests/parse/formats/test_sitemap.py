@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.parse.sitemap import Sitemap, SitemapEntry, read_sitemap
+from periplus.parse.formats.sitemap import Sitemap, SitemapEntry, read_sitemap
 from periplus.url import Canonicalizer
 from shared_data import shared
 

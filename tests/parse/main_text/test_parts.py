@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import turbohtml
 
-from periplus.parse.parts import BOILERPLATE, FRAME, LEAD, MAIN, NAVIGATION, SECONDARY, PartMarker
+from periplus.parse.main_text.parts import BOILERPLATE, FRAME, LEAD, MAIN, NAVIGATION, SECONDARY, PartMarker
 
 
 def _tag(attributes: str, tag: str = "div") -> str:

@@ -1,6 +1,6 @@
 """Finds the lines that lead away from a page: "Read also: ...", "Mehr zum Thema", "Share this", "Photo by ...".
 
-Such lines stand between the paragraphs of an article, often without a name that `parse/parts.py` could classify.
+Such lines stand between the paragraphs of an article, often without a name that `main_text/parts.py` could classify.
 """
 
 from __future__ import annotations

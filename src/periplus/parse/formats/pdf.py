@@ -16,8 +16,8 @@ from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage, raw
 
 from periplus.model import Reason
 from periplus.parse.dates import epoch
+from periplus.parse.formats.pdf_page import DocumentText
 from periplus.parse.limits import ANCHOR, DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TEXT, TITLE, squeeze
-from periplus.parse.pdf_page import DocumentText
 
 MAX_PAGES = 1_000  # of one document: a thousand take one or two seconds
 LINKS = 2_000  # of one document

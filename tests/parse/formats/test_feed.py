@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.parse.feed import Feed, FeedEntry, read_feed
+from periplus.parse.formats.feed import Feed, FeedEntry, read_feed
 from periplus.url import Canonicalizer
 from shared_data import shared
 

@@ -4,8 +4,8 @@ import pytest
 
 from parse.pdfs import pdf
 from periplus.model import Reason
+from periplus.parse.formats.pdf import MAX_PAGES, UnreadableError, read_pdf
 from periplus.parse.limits import HEADINGS
-from periplus.parse.pdf import MAX_PAGES, UnreadableError, read_pdf
 
 
 def test_the_text_of_every_page_is_extracted_line_by_line() -> None:

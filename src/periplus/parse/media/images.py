@@ -13,7 +13,7 @@ from typing import NamedTuple
 from turbohtml import Element
 
 from periplus.parse.limits import ADDRESS, IMAGE_WORDS, squeeze
-from periplus.parse.surroundings import caption_of, text_around
+from periplus.parse.media.surroundings import caption_of, text_around
 from periplus.text.file_names import file_name_words, telling_words
 
 _SMALL = 64  # pixels: smaller images are icons

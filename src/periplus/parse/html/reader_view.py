@@ -1,7 +1,7 @@
 """Splits the main text of a page into headings, paragraphs, list items, code and table rows, for reading.
 
-An HTML page is parsed again, because the stored text has no markup. The choice of lines is that of `parse/maintext.py`.
-A line break inside code would split the code into many short lines, so code counts as one line in that choice.
+An HTML page is parsed again, because the stored text has no markup. `parse/main_text/line_scores.py` chooses
+the lines. A line break inside code would split the code into many short lines, so code counts as one line there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from turbohtml import Document, Element
 
 from periplus.parse.extraction import Extraction
-from periplus.parse.facts import read_facts
-from periplus.parse.html import parsed
+from periplus.parse.html.facts import read_facts
+from periplus.parse.html.html_reader import parsed
+from periplus.parse.html.outline import Outline
+from periplus.parse.html.profiles import Excerpt, Profiles
 from periplus.parse.limits import TITLE, squeeze
-from periplus.parse.maintext import RULES, Lines
-from periplus.parse.outline import Outline
-from periplus.parse.parts import PartMarker
-from periplus.parse.profiles import Excerpt, Profiles
+from periplus.parse.main_text.line_scores import RULES, Lines
+from periplus.parse.main_text.parts import PartMarker
 from periplus.url import host_of
 
 LONGEST_TEXT = 300_000  # characters of a view; the rest is cut off

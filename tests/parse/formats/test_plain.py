@@ -7,8 +7,8 @@ import time
 import pytest
 
 from parse.documents import assert_bounded, parsed
+from periplus.parse.formats.plain import read_text, read_xml
 from periplus.parse.limits import TEXT, TITLE
-from periplus.parse.plain import read_text, read_xml
 
 
 def test_the_first_line_with_words_is_the_title() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from turbohtml import Element
 
 from periplus.model import Link
-from periplus.parse.images import Found, different, label
 from periplus.parse.limits import ADDRESS, CONTEXT, IMAGE_WORDS, squeeze
-from periplus.parse.players import is_video_file, watch_url
-from periplus.parse.surroundings import caption_of, text_around
+from periplus.parse.media.images import Found, different, label
+from periplus.parse.media.players import is_video_file, watch_url
+from periplus.parse.media.surroundings import caption_of, text_around
 
 PLAYERS = ("video", "iframe", "embed", "object", "lite-youtube")  # elements that show a video
 _SOURCES = ("src", "data-src", "data-lazy-src", "data")

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from turbohtml import Document, Element
 
 from periplus.config import SiteProfile
-from periplus.parse.facts import add_categories
+from periplus.parse.html.facts import add_categories
 from periplus.parse.limits import HEADING, HEADINGS, TEXT, TITLE, squeeze
-from periplus.parse.maintext import Body
+from periplus.parse.main_text.line_scores import Body
 
 BUILT_IN = {
     "mediawiki": SiteProfile(

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from periplus.config import Parsing
-from periplus.parse.profiles import Profiles
-from periplus.parse.reader_view import LONGEST_TEXT, Block, BlockKind, ReaderView, html_view, text_view
+from periplus.parse.html.profiles import Profiles
+from periplus.parse.html.reader_view import LONGEST_TEXT, Block, BlockKind, ReaderView, html_view, text_view
 
 PROSE = "The harbour of Ostia was dug under Claudius, and Trajan added a hexagonal basin to it some decades later. "
 NO_PROFILES = Profiles(Parsing().profiles)

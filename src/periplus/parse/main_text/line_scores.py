@@ -1,8 +1,8 @@
 """Extracts the main text of a page: what is left without menus, footers and other boilerplate?
 
 `choose` scores every line of the visible text by its length, its share of links and the part of the page around it
-(`parse/parts.py`). The main text is the run of lines with the highest total score. Lines in the run with a low score
-are removed, and lines outside it with a very high score are added. A heading needs text below it.
+(`main_text/parts.py`). The main text is the run of lines with the highest total score. Lines in the run with a low
+score are removed, and lines outside it with a very high score are added. A heading needs text below it.
 `bench/parsing/fit.py` fits the weights with a logistic regression on pages whose main text is known; `bench/parse.py`
 measures the result on these and other pages. The result depends on the page alone, so parsing the page again gives the
 same.
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from turbohtml import Document
 
-from periplus.parse.lead_ins import lead_ins
 from periplus.parse.limits import TEXT
-from periplus.parse.parts import BOILERPLATE, FRAME, MAIN, NAVIGATION, SECONDARY, PartMarker
+from periplus.parse.main_text.lead_ins import lead_ins
+from periplus.parse.main_text.parts import BOILERPLATE, FRAME, MAIN, NAVIGATION, SECONDARY, PartMarker
 
 Span = tuple[int, int]
 _Numbers = NDArray[np.float64]

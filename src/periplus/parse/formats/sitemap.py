@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from periplus.parse.dates import epoch
-from periplus.parse.feed import LARGEST, MOST, Feed, field_tags, fields, read_feed, record_tags, records, utf8
+from periplus.parse.formats.feed import LARGEST, MOST, Feed, field_tags, fields, read_feed, record_tags, records, utf8
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
 

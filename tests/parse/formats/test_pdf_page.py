@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from periplus.parse.extraction import Extraction
+from periplus.parse.formats.pdf_page import DocumentText, page_of
 from periplus.parse.limits import ADDRESS
-from periplus.parse.pdf_page import DocumentText, page_of
 from periplus.url import Canonicalizer
 
 URL = "https://example.org/docs/tides.pdf"

@@ -17,10 +17,10 @@ from harness.tiny import add_tiny, cache_of, made_pdf, made_web
 from parsing import costs, truth
 from parsing.score import score
 from periplus import __version__
-from periplus.index.templates import PAGES_COMPARED, Templates
+from periplus.index.documents.templates import PAGES_COMPARED, Templates
 from periplus.model import Response
+from periplus.parse.formats.pdf import read_pdf
 from periplus.parse.page import PageParser
-from periplus.parse.pdf import read_pdf
 from periplus.url import Canonicalizer
 
 CACHE = Path(__file__).with_name(".cache")

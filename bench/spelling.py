@@ -24,8 +24,8 @@ from indexing.corpus import real_corpus, small_corpus
 from periplus import __version__
 from periplus.config import Settings
 from periplus.index.build import build_index
-from periplus.index.forward import ForwardIndex
-from periplus.index.pagestore import PageStore
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.storage.pagestore import PageStore
 from periplus.search.suggest.completion import Completer
 from periplus.search.suggest.spelling import Speller
 from periplus.store.collection import Collection, open_collection

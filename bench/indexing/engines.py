@@ -22,7 +22,7 @@ from harness.tiny import made_text
 from indexing.corpus import filled
 from periplus.config import Settings, Spark, Storage
 from periplus.index.build import build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.reparse import reparse
 from periplus.spark.session import open_session
 from periplus.spark.tasks import SparkRunner

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness import packages
 from harness.errors import BenchError
-from periplus.index import facets, schema
+from periplus.index.documents import facets, schema
 
 PACKAGES = ("liblucene8-java", "openjdk-17-jre-headless")
 _PROGRAM = Path(__file__).with_name("LuceneIndexer.java")

@@ -18,7 +18,8 @@ from tantivy import Document, Index
 
 from harness.errors import BenchError
 from periplus.config import Settings
-from periplus.index import build, document_writer, writer
+from periplus.index import build, writer
+from periplus.index.documents import document_writer
 from periplus.store.collection import Collection
 from periplus.text.analyzer import register
 

@@ -12,11 +12,11 @@ import turbohtml
 from periplus.model import Page, Response
 from periplus.parse.charset import decode
 from periplus.parse.extraction import Extraction
-from periplus.parse.facts import read_facts
+from periplus.parse.html.facts import read_facts
+from periplus.parse.html.links import LinkCollector, LinkResolver
+from periplus.parse.html.outline import Outline
 from periplus.parse.language import detect
-from periplus.parse.links import LinkCollector, LinkResolver
-from periplus.parse.maintext import BodyReader
-from periplus.parse.outline import Outline
+from periplus.parse.main_text.line_scores import BodyReader
 from periplus.parse.page import PageParser
 from periplus.parse.quality import assess
 from periplus.text.simhash import simhash

@@ -1,4 +1,6 @@
-"""Fits the weights of main text extraction (`parse/maintext.py`) on pages whose main text is known, and prints them.
+"""Fits the weights of main text extraction on pages whose main text is known, and prints them.
+
+The weights are those of `parse/main_text/line_scores.py`.
 
     cd bench && python -m parsing.fit
 
@@ -23,9 +25,9 @@ from harness import web
 from harness.report import report
 from parsing import truth
 from periplus.parse.extraction import Extraction
-from periplus.parse.maintext import RULES, WEIGHTS, Lines
-from periplus.parse.outline import Outline
-from periplus.parse.parts import PartMarker
+from periplus.parse.html.outline import Outline
+from periplus.parse.main_text.line_scores import RULES, WEIGHTS, Lines
+from periplus.parse.main_text.parts import PartMarker
 
 CACHE = Path(__file__).parents[1] / ".cache"
 _Numbers = NDArray[np.float64]

@@ -52,7 +52,7 @@ class Case:
 
 CASES = [
     Case("rank --json", "periplus.graph.run:write_anchors", "The last complete ranks stay in use;"),
-    Case("index --full", "periplus.index.document_writer:_head", "The last complete index stays in use;"),
+    Case("index --full", "periplus.index.documents.document_writer:_head", "The last complete index stays in use;"),
     Case("index --full", "periplus.index.build:_require_sound", "The last complete index stays in use;"),
     Case("reparse --everything", "periplus.reparse.segment:read_archived", "Segments finished so far are kept;"),
     Case("import FILE", "periplus.archives.page_writer:PageWriter._commit", "Pages imported so far are kept;"),

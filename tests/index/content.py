@@ -11,10 +11,7 @@ import numpy as np
 import orjson
 from tantivy import Index, Occur, Query
 
-from periplus.index.forward import FIELDS, ForwardIndex
-from periplus.index.pagestore import PageStore
-from periplus.index.parts import document_numbers
-from periplus.index.schema import (
+from periplus.index.documents.schema import (
     CODE,
     FIELD_LANGUAGE,
     FULL_BARREL,
@@ -28,6 +25,9 @@ from periplus.index.schema import (
     URL_WORDS,
     field,
 )
+from periplus.index.forward.forward_index import FIELDS, ForwardIndex
+from periplus.index.storage.pagestore import PageStore
+from periplus.index.storage.parts import document_numbers
 from periplus.store.generations import META
 from periplus.text.analyzer import register
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from periplus.index.forward import ForwardIndex
-from periplus.index.forward_writer import ForwardWriter
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.forward.forward_writer import ForwardWriter
 
 PAGE: dict[str, Any] = {
     "url": "http://example.org/docs/merge-commits",

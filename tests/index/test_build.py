@@ -17,7 +17,7 @@ from periplus.config import Indexing, LinkAnalysis
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError
 from periplus.graph.run import rank
 from periplus.index.build import build_index, near_copy
-from periplus.index.pagestore import PageStore
+from periplus.index.storage.pagestore import PageStore
 from periplus.index.writer import IndexWriter, Written
 from periplus.model import Link
 from periplus.store.catalog.open_catalog import open_catalog
@@ -278,7 +278,7 @@ def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monke
     def too_much(*_: object) -> None:
         raise duckdb.OutOfMemoryException("no")
 
-    monkeypatch.setattr("periplus.index.plan.Plan._prepare", too_much)
+    monkeypatch.setattr("periplus.index.planning.plan.Plan._prepare", too_much)
     with pytest.raises(PeriplusError, match=r"Raise index\.memory_mb"):
         index(collection)
 

@@ -11,7 +11,8 @@ import pytest
 from index.content import content_of, matches_of
 from index.histories import WORDS, History
 from index.live import live_index, problems_of
-from periplus.index import lineage, parts
+from periplus.index.planning import lineage
+from periplus.index.storage import parts
 from periplus.store.collection import Collection
 from periplus.text.analyzer import terms
 from search.library import index, opened, urls

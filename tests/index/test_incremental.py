@@ -16,9 +16,10 @@ from index.content import content_of, urls_of
 from index.damage import flip
 from index.live import facts_of, live_index, problems_of
 from periplus.errors import DamagedFile
-from periplus.index import lineage, parts
-from periplus.index.pagestore import PageStore
-from periplus.index.parts import document_numbers, parts_of, parts_to_merge
+from periplus.index.planning import lineage
+from periplus.index.storage import parts
+from periplus.index.storage.pagestore import PageStore
+from periplus.index.storage.parts import document_numbers, parts_of, parts_to_merge
 from periplus.index.writer import IndexWriter, Written
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
@@ -420,7 +421,8 @@ def test_a_removed_document_that_is_still_found_is_noticed(tmp_path: Path, monke
     collection = shelve(tmp_path, pages(0, 40))
     index(collection)
     shelve(tmp_path, [Doc("http://a.test/7", noindex=True, at=1_800_000_000.0)])
-    monkeypatch.setattr("periplus.index.document_writer.NUMBER", "kind")  # no document has a kind of this number
+    # no document has a kind of this number
+    monkeypatch.setattr("periplus.index.documents.document_writer.NUMBER", "kind")
     with pytest.raises(DamagedFile, match="39 documents were written"):
         index(collection)
 

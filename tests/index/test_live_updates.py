@@ -8,7 +8,7 @@ from pathlib import Path
 from index.live import live_index
 from periplus.config import Indexing
 from periplus.index.build import IndexSummary, build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
 from search.library import Doc, give_ranks, opened, shelve

@@ -10,12 +10,9 @@ import pytest
 from tantivy import Index, Query
 
 from periplus.config import Indexing
-from periplus.index.arrays import load_array
-from periplus.index.forward import ForwardIndex
-from periplus.index.media import FOLDER as MEDIA
-from periplus.index.media import MEDIA_STORED
-from periplus.index.pagestore import Details, PageStore
-from periplus.index.schema import (
+from periplus.index.documents.media import FOLDER as MEDIA
+from periplus.index.documents.media import MEDIA_STORED
+from periplus.index.documents.schema import (
     CODE,
     FIELD_LANGUAGE,
     HOSTS,
@@ -28,7 +25,10 @@ from periplus.index.schema import (
     field,
     prior_factor,
 )
-from periplus.index.vectors import open_vectors
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.storage.arrays import load_array
+from periplus.index.storage.pagestore import Details, PageStore
+from periplus.index.vectors.word_vectors import open_vectors
 from periplus.index.writer import IndexWriter
 from periplus.model import ArchivePosition, Image, Quality, Video
 from periplus.text.analyzer import LANGUAGES, register

@@ -16,7 +16,9 @@ from index.content import content_of
 from index.kills import QUERIES
 from index.live import live_index, problems_of
 from killing import Work, in_a_fork, sweep
-from periplus.index import build, lineage, parts
+from periplus.index import build
+from periplus.index.planning import lineage
+from periplus.index.storage import parts
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import number_of
 from search.library import give_ranks, index, opened

@@ -13,7 +13,7 @@ from crawl.crawling import typed
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.page_records import PageText
 from periplus.model import Link
-from periplus.parse.reader_view import LARGEST_HTML, BlockKind
+from periplus.parse.html.reader_view import LARGEST_HTML, BlockKind
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.catalog.queries import Queries
 from periplus.store.collection import Collection

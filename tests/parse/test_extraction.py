@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 from parse.documents import URL, answer, assert_bounded, parser
 from parse.pdfs import pdf
 from periplus.model import Page, Reason
-from periplus.parse import directives, facts, html, language, outline, pdf_page, profiles
+from periplus.parse import directives, language
 from periplus.parse import page as reading
 from periplus.parse import quality as finish
 from periplus.parse.extraction import Extraction
+from periplus.parse.formats import pdf_page
+from periplus.parse.formats.pdf import read_pdf
 from periplus.parse.glance import absent
-from periplus.parse.links import LinkCollector
-from periplus.parse.maintext import BodyReader
-from periplus.parse.pdf import read_pdf
+from periplus.parse.html import facts, html_reader, outline, profiles
+from periplus.parse.html.links import LinkCollector
+from periplus.parse.main_text.line_scores import BodyReader
 
 WORDS = "Ships wait in the roads until the flood carries them over the bar and into the harbour. " * 4
 HTML = (
@@ -69,7 +71,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)  # all pla
 @contextmanager
 def as_a_tree() -> Iterator[None]:
     """Pages are parsed quickly without the compiled scanner."""
-    with mock.patch.object(html, "glance", absent.glance):
+    with mock.patch.object(html_reader, "glance", absent.glance):
         yield
 
 
@@ -126,21 +128,21 @@ SKIMMED: list[tuple[object, str, str]] = [
     (directives, "header_words", "header directives"),
     (directives, "noindex", "directives"),
     (outline.Outline, "_walk", "outline"),
-    (html.HtmlReader, "_joined", "canonical"),
-    (html, "_visible_text", "text"),
-    (html, "_language", "declared language"),
+    (html_reader.HtmlReader, "_joined", "canonical"),
+    (html_reader, "_visible_text", "text"),
+    (html_reader, "_language", "declared language"),
     (LinkCollector, "add_anchors", "links"),
 ]
 CLOSELY: list[tuple[object, str, str]] = [
     *(case for case in SKIMMED if case[2] != "text"),
-    (html, "read_facts", "facts"),
+    (html_reader, "read_facts", "facts"),
     (facts, "epoch", "meta"),
     (facts, "read_image", "img"),
     (facts, "read_player", "video"),
     (profiles.Profiles, "find", "profile"),
     (profiles.Excerpt, "read", "profile"),
-    (html.HtmlReader, "_images", "images"),
-    (html.HtmlReader, "_videos", "videos"),
+    (html_reader.HtmlReader, "_images", "images"),
+    (html_reader.HtmlReader, "_videos", "videos"),
     (language, "detect", "language"),
     (finish, "simhash", "signature"),
     (finish, "assess", "quality"),
@@ -189,7 +191,7 @@ def test_without_its_main_text_a_page_has_all_its_text() -> None:
 
 
 def test_where_the_compiled_reader_fails_the_tree_is_read() -> None:
-    with named(html, "glance"):
+    with named(html_reader, "glance"):
         page = parser().skim(answer(HTML))
     assert page == parser().skim(answer(HTML))._replace(failed_extractors=("glance",))
 
@@ -244,7 +246,7 @@ def test_other_exceptions_are_not_caught(error: BaseException) -> None:
 
 
 def test_a_page_without_memory_for_a_field_has_that_reason() -> None:
-    with mock.patch.object(html, "read_facts", mock.Mock(side_effect=MemoryError)):
+    with mock.patch.object(html_reader, "read_facts", mock.Mock(side_effect=MemoryError)):
         assert parser().parse(answer(HTML)).problem is Reason.PARSE_MEMORY
 
 

@@ -14,12 +14,12 @@ from parse.markup import page_at_random
 from parse.mutation import files, mutations, pages
 from periplus.config import Parsing
 from periplus.model import Page
-from periplus.parse import html
 from periplus.parse.charset import as_utf8
 from periplus.parse.extraction import Extraction
 from periplus.parse.glance import IS_COMPILED, absent, glance
-from periplus.parse.html import HtmlReader
-from periplus.parse.profiles import Profiles
+from periplus.parse.html import html_reader
+from periplus.parse.html.html_reader import HtmlReader
+from periplus.parse.html.profiles import Profiles
 from periplus.parse.quality import PageFinisher
 from periplus.url import Canonicalizer
 
@@ -162,7 +162,7 @@ GIVEN_UP = [
 
 
 def parsed_quickly(page: bytes, *, tree: bool) -> Page:
-    with mock.patch.object(html, "glance", absent.glance if tree else glance):
+    with mock.patch.object(html_reader, "glance", absent.glance if tree else glance):
         return READER.skim(page, URL, set(), Extraction(URL))
 
 

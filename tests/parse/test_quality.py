@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parse.documents import parsed
-from parse.test_maintext import ARTICLE, FOOTER, MENU
+from parse.main_text.test_line_scores import ARTICLE, FOOTER, MENU
 from periplus.model import Quality
 
 GOOD = (

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from periplus.config import Indexing, Settings, load
 from periplus.graph.rank_writer import writing_ranks
 from periplus.index.build import IndexSummary, build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.model import (
     Decision,
     Fetch,

@@ -10,8 +10,8 @@ from tantivy import Document, Index, Query, SchemaBuilder
 
 from periplus.config import Indexing
 from periplus.index.build import build_index
-from periplus.index.lineage import Continuation
 from periplus.index.partitions import run
+from periplus.index.planning.lineage import Continuation
 from periplus.model import Image
 from periplus.search import best_hits as module
 from periplus.search.best_hits import best_hits

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.index.forward import ForwardIndex
+from periplus.index.forward.forward_index import ForwardIndex
 from periplus.search.best_window import Window, best_windows
 from periplus.search.word_forms import WordForms
 from search.library import Doc, index, shelve

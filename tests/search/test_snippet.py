@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.index.forward import ForwardIndex
-from periplus.index.pagestore import Head
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.storage.pagestore import Head
 from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.text.analyzer import terms
 from search.library import Doc, index, shelve

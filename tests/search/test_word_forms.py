@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.index.forward import ForwardIndex
+from periplus.index.forward.forward_index import ForwardIndex
 from periplus.search.word_forms import WordForms
 from periplus.text.analyzer import content_terms, terms
 from search.library import Doc, index, shelve

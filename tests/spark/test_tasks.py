@@ -30,9 +30,9 @@ from index.partitions.made_collection import (
 from periplus.config import Indexing, Settings
 from periplus.graph.run import rank
 from periplus.index.build import build_index
-from periplus.index.lineage import Continuation
 from periplus.index.partitions import run
 from periplus.index.partitions.partition import PartitionOutput
+from periplus.index.planning.lineage import Continuation
 from periplus.reparse import reparse
 from periplus.store.collection import Collection, open_collection
 from periplus.store.fleet_files.job_files import store_archive, store_segments
@@ -59,7 +59,7 @@ from functools import partial
 from pathlib import Path
 from periplus.config import Indexing, Settings, Spark
 from periplus.index.build import build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.index.partitions import run
 from periplus.reparse import reparse
 from periplus.spark.session import open_session

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from periplus.inspector.page_records import PageLink, PageText
 from periplus.model import CachedPage
-from periplus.parse.reader_view import Block, BlockKind, ReaderView
+from periplus.parse.html.reader_view import Block, BlockKind, ReaderView
 from web.engines import CRAWLED, FACTS, SITE, FakeEngine, FakeLibrary
 from web.test_hostile import PAYLOADS
 

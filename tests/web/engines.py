@@ -31,8 +31,8 @@ from periplus.model import (
     SiteBoosts,
 )
 from periplus.parse.charset import decode
-from periplus.parse.profiles import Profiles
-from periplus.parse.reader_view import html_view, text_view
+from periplus.parse.html.profiles import Profiles
+from periplus.parse.html.reader_view import html_view, text_view
 from periplus.search.missing_shards import note_missing
 from periplus.search.suggest.completion import Suggestion
 from periplus.web.engine_port import Engine

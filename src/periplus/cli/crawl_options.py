@@ -46,7 +46,7 @@ class SeedList:
         if "://" in where:
             self.sitemaps.append(parse(where).text)
             return
-        from periplus.parse.sitemap import read_sitemap  # noqa: PLC0415  # rarely needed and slow to import
+        from periplus.parse.formats.sitemap import read_sitemap  # noqa: PLC0415  # rarely needed and slow to import
 
         path = Path(where)
         try:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from periplus.config import Indexing
 from periplus.errors import UsageError
 from periplus.evaluation.judgements import lines_of
-from periplus.index.sites import write_sites
+from periplus.index.documents.sites import write_sites
 from periplus.index.writer import IndexWriter
 from periplus.search.features import NEUTRAL_QUALITY
 from periplus.store.collection import Collection, create_collection

@@ -24,8 +24,8 @@ from periplus.forget.objects import archives_and_segments, generations
 from periplus.forget.receipt import Receipt, unfinished
 from periplus.forget.segments import SegmentEraser
 from periplus.index.build import NEAR_COPIES
-from periplus.index.pagestore import PageStore
-from periplus.index.parts import DOCUMENTS
+from periplus.index.storage.pagestore import PageStore
+from periplus.index.storage.parts import DOCUMENTS
 from periplus.inspector.verify import Findings, Problem, catalog_name
 from periplus.store.archive.archive_scan import Intact, scan
 from periplus.store.archive.warc_files import SUFFIX

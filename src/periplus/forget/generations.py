@@ -17,7 +17,7 @@ from periplus.forget.objects import has_published, remove_older_published
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.reparse import reparse
 from periplus.store.catalog.open_catalog import block_list_of, open_catalog
 from periplus.store.collection import Collection

@@ -24,19 +24,19 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
 from periplus.garbage import rare_garbage_collection
-from periplus.index.document_reader import ROWS_AT_ONCE
-from periplus.index.forward import ForwardIndex
-from periplus.index.left_out import PageRules
-from periplus.index.lineage import Continuation, Lineage, continued
-from periplus.index.media import write_furniture
-from periplus.index.pagestore import PageStore
+from periplus.index.documents.document_reader import ROWS_AT_ONCE
+from periplus.index.documents.media import write_furniture
+from periplus.index.documents.schema import NUMBER, URL_ID
+from periplus.index.documents.sites import write_sites
+from periplus.index.documents.templates import write_templates
+from periplus.index.forward.forward_index import ForwardIndex
 from periplus.index.partitions.run import write_in_partitions
-from periplus.index.parts import DOCUMENTS
-from periplus.index.plan import Plan
-from periplus.index.schema import NUMBER, URL_ID
-from periplus.index.shards import SHARDS, document_folders, shard_folders
-from periplus.index.sites import write_sites
-from periplus.index.templates import write_templates
+from periplus.index.planning.left_out import PageRules
+from periplus.index.planning.lineage import Continuation, Lineage, continued
+from periplus.index.planning.plan import Plan
+from periplus.index.storage.pagestore import PageStore
+from periplus.index.storage.parts import DOCUMENTS
+from periplus.index.storage.shards import SHARDS, document_folders, shard_folders
 from periplus.index.update import Base
 from periplus.index.writer import IndexWriter, Written
 from periplus.model import Copy

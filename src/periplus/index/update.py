@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import merge_forward
-from periplus.index.pagestore import merge_page_stores
-from periplus.index.parts import (
+from periplus.index.forward.forward_index import merge_forward
+from periplus.index.storage.pagestore import merge_page_stores
+from periplus.index.storage.parts import (
     FOLDER,
     FORWARD_FILES,
     MEANINGS,

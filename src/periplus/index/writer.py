@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.config import Indexing
-from periplus.index.document_vectors import write_document_vectors
-from periplus.index.document_writer import DocumentWriter, save_figures
-from periplus.index.forward import ForwardIndex
-from periplus.index.forward_writer import Continued, ForwardWriter
-from periplus.index.phrases import FOLDER as PHRASES
-from periplus.index.phrases import write_phrases
-from periplus.index.shards import NUMBERS, document_folders, shard_of
+from periplus.index.documents.document_writer import DocumentWriter, save_figures
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.forward.forward_writer import Continued, ForwardWriter
+from periplus.index.storage.shards import NUMBERS, document_folders, shard_of
+from periplus.index.suggest.phrases import FOLDER as PHRASES
+from periplus.index.suggest.phrases import write_phrases
+from periplus.index.suggest.vocabulary import FOLDER as VOCABULARY
+from periplus.index.suggest.vocabulary import write_vocabulary
 from periplus.index.update import Base, link_folder, take_over_parts
-from periplus.index.vectors import keep_vectors, write_vectors
-from periplus.index.vocabulary import FOLDER as VOCABULARY
-from periplus.index.vocabulary import write_vocabulary
+from periplus.index.vectors.document_vectors import write_document_vectors
+from periplus.index.vectors.word_vectors import keep_vectors, write_vectors
 from periplus.store.arrays import write_array
 
 
@@ -65,7 +65,7 @@ class DocumentWriters:
         self._numbers: list[list[int]] = [[] for _ in self.shard_folders]  # in the whole collection
 
     def add(self, row: Mapping[str, Any]) -> int:
-        """Add the document with the next number; returns its shard. *row* is one of `rows` in build.sql."""
+        """Add the document with the next number; returns its shard. *row* is one of `rows` in plan.sql."""
         if not self.shard_folders:
             self._writers[0].add(row)
             return 0
@@ -124,7 +124,7 @@ class IndexWriter:
             closing.callback(self._forward.close)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add the document with the next number; *row* is one of `rows` in build.sql."""
+        """Add the document with the next number; *row* is one of `rows` in plan.sql."""
         self._forward.add(row, self._documents.add(row))
 
     def finish(self) -> Written:

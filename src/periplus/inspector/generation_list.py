@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionError, DamagedFile, PeriplusError
-from periplus.index.shards import shard_count
+from periplus.index.storage.shards import shard_count
 from periplus.store.checksums import verified
 from periplus.store.collection import Collection
 from periplus.store.fleet_files.published_generations import PublishedGenerations

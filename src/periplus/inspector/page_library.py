@@ -15,7 +15,7 @@ from itertools import islice
 
 from periplus.config import Settings
 from periplus.errors import PeriplusError
-from periplus.index.pagestore import Head
+from periplus.index.storage.pagestore import Head
 from periplus.inspector.page_records import (
     PageFacts,
     PageLink,
@@ -27,9 +27,9 @@ from periplus.inspector.page_records import (
 from periplus.inspector.versions import versions_of
 from periplus.model import CachedPage, Fetch, Page, Response
 from periplus.parse.charset import decode
+from periplus.parse.html.profiles import Profiles
+from periplus.parse.html.reader_view import LARGEST_HTML, ReaderView, html_view, plain_view, text_view
 from periplus.parse.page import PageParser
-from periplus.parse.profiles import Profiles
-from periplus.parse.reader_view import LARGEST_HTML, ReaderView, html_view, plain_view, text_view
 from periplus.search.engine import SearchEngine, charset_of
 from periplus.search.shards.port import StoredPage
 from periplus.store.archive.archive_lookup import read_version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from periplus.parse.reader_view import ReaderView
+from periplus.parse.html.reader_view import ReaderView
 
 Marks = tuple[tuple[int, int], ...]  # ranges of characters
 

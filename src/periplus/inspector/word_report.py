@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from tantivy import Index, Query
 
 from periplus.errors import DamagedFile, NoIndex, UsageError
-from periplus.index.arrays import load_array
-from periplus.index.forward import FIELDS, ForwardIndex
-from periplus.index.pagestore import PageStore
-from periplus.index.parts import document_numbers
-from periplus.index.schema import NUMBER, URL_ID
-from periplus.index.shards import NUMBERS, shard_folders, shard_of
-from periplus.index.vectors import Vectors, open_vectors
-from periplus.index.vocabulary import MOST_EDITS, Vocabulary
+from periplus.index.documents.schema import NUMBER, URL_ID
+from periplus.index.forward.forward_index import FIELDS, ForwardIndex
+from periplus.index.storage.arrays import load_array
+from periplus.index.storage.pagestore import PageStore
+from periplus.index.storage.parts import document_numbers
+from periplus.index.storage.shards import NUMBERS, shard_folders, shard_of
+from periplus.index.suggest.vocabulary import MOST_EDITS, Vocabulary
+from periplus.index.vectors.word_vectors import Vectors, open_vectors
 from periplus.search.suggest.edit_cost import edit_costs
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations

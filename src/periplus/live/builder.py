@@ -20,8 +20,8 @@ from periplus.config import Settings
 from periplus.errors import CollectionLocked, NoIndex, PeriplusError
 from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.index.build import IndexSummary, build_index
-from periplus.index.lineage import Continuation
-from periplus.index.vectors import FOLDER as VECTORS
+from periplus.index.planning.lineage import Continuation
+from periplus.index.vectors.word_vectors import FOLDER as VECTORS
 from periplus.live.background_rank import BackgroundRank
 from periplus.live.builder_report import BuilderReport, Step
 from periplus.live.freshness import Freshness, FreshnessMeter

@@ -13,15 +13,15 @@ from periplus.parse import directives
 from periplus.parse.charset import as_utf8, decode
 from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
-from periplus.parse.feed import FeedEntry, read_feed
-from periplus.parse.html import HtmlReader, as_html, with_closed_frames
-from periplus.parse.pdf_page import DocumentProblem, DocumentText, page_of
-from periplus.parse.plain import read_text, read_xml
-from periplus.parse.profiles import Profiles
+from periplus.parse.formats.feed import FeedEntry, read_feed
+from periplus.parse.formats.pdf_page import DocumentProblem, DocumentText, page_of
+from periplus.parse.formats.plain import read_text, read_xml
+from periplus.parse.formats.sitemap import read_sitemap
+from periplus.parse.html.html_reader import HtmlReader, as_html, with_closed_frames
+from periplus.parse.html.profiles import Profiles
 from periplus.parse.quality import PageFinisher
 from periplus.parse.sandbox.parent import Sandbox
 from periplus.parse.sandbox.protocol import ParseRules
-from periplus.parse.sitemap import read_sitemap
 from periplus.url import Canonicalizer, host_of, registrable_domain
 
 logger = logging.getLogger("periplus.parse")

@@ -9,8 +9,8 @@ import asyncio
 from typing import Protocol
 
 from periplus.model import Page, Response
+from periplus.parse.formats.sitemap import Sitemap, read_sitemap
 from periplus.parse.page import PageParser
-from periplus.parse.sitemap import Sitemap, read_sitemap
 from periplus.url import Canonicalizer
 
 

@@ -21,8 +21,8 @@ from periplus.frontier.admission import open_admission
 from periplus.frontier.priority import plain
 from periplus.frontier.schedule import Schedule
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, UrlState, Verdict
+from periplus.parse.formats.sitemap import is_sitemap
 from periplus.parse.reader import PageReader
-from periplus.parse.sitemap import is_sitemap
 from periplus.store.archive.warc_files import IMPORTS, Record, parse_archive_name, read_at
 from periplus.store.catalog.batch import Batch, Settled, Written
 from periplus.store.catalog.catalog import Catalog

@@ -14,7 +14,7 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.inspector.verify import Problem, verify
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import U32, ForwardIndex
+from periplus.index.forward.forward_index import U32, ForwardIndex
 from periplus.search.word_forms import WordForms
 
 Places = NDArray[np.intp]

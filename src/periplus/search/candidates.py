@@ -16,7 +16,7 @@ import numpy as np
 from tantivy import Occur, Query
 
 from periplus.config import Ranking
-from periplus.index.schema import CODE
+from periplus.index.documents.schema import CODE
 from periplus.search.open_index import Integers, Matches, Numbers, OpenIndex
 from periplus.search.query.compile import Compiler, Idf
 from periplus.search.query.tree import Node, Or, Word

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, ShardsUnavailable, UsageError
-from periplus.index.pagestore import Head
+from periplus.index.storage.pagestore import Head
 from periplus.model import (
     CachedPage,
     CollectionFacts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from periplus.config import Ranking
-from periplus.index.pagestore import Head
+from periplus.index.storage.pagestore import Head
 from periplus.model import Explanation
 from periplus.search.ranking import Scored
 from periplus.search.score import FEATURES, score_parts, weight_vector

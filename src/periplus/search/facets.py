@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from periplus.index.facets import name_of_number
+from periplus.index.documents.facets import name_of_number
 from periplus.model import FacetCounts
 from periplus.search.query.operators import FILE_TYPES, read_operator, seconds_of
 from periplus.search.shards.facet_buckets import HOSTS_COUNTED

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.facets import number_of_name
-from periplus.index.forward import Rows
-from periplus.index.kinds import Kind
+from periplus.index.documents.facets import number_of_name
+from periplus.index.documents.kinds import Kind
+from periplus.index.forward.forward_index import Rows
 from periplus.search.candidates import Candidates
 from periplus.search.open_index import Integers, Numbers, OpenIndex
 from periplus.search.query.terms import Booleans, Hits, QueryTerms

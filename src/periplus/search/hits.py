@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from periplus.index.pagestore import Head
+from periplus.index.storage.pagestore import Head
 from periplus.model import Hit
 from periplus.search.candidates import CandidateFinder
 from periplus.search.interpret import Search

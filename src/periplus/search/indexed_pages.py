@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from periplus.errors import ShardsUnavailable
-from periplus.index.pagestore import Head
-from periplus.index.shards import shard_of
+from periplus.index.storage.pagestore import Head
+from periplus.index.storage.shards import shard_of
 from periplus.search.open_index import CommonFiles
 from periplus.search.ranking import Scored
 from periplus.search.shards.group import PAGE_UNAVAILABLE, TrackedShards

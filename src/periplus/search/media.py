@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from periplus.errors import UsageError
-from periplus.index.media import COLUMNS
+from periplus.index.documents.media import COLUMNS
 from periplus.model import MediaHit, MediaResults
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page
 from periplus.search.missing_shards import CompleteCache

@@ -1,7 +1,7 @@
 """Finds dated pages, newest first.
 
-News are pages with a publication date, their own or that of a feed; `index/facets.py` has the rule. No score pushes
-weak matches down here, so a page must have all words of the query.
+News are pages with a publication date, their own or that of a feed; `index/documents/facets.py` has the rule. No score
+pushes weak matches down here, so a page must have all words of the query.
 """
 
 from __future__ import annotations

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from tantivy import Index, Occur, Order, Query, SearchResult
 
 from periplus.errors import DamagedFile
-from periplus.index.arrays import load_array
-from periplus.index.document_vectors import open_document_vectors
-from periplus.index.facets import DATE, KIND
-from periplus.index.forward import ForwardIndex
-from periplus.index.pagestore import PageStore
-from periplus.index.phrases import Phrases
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, schema
-from periplus.index.shards import NUMBERS, shard_count, shard_folder
-from periplus.index.sites import Sites
-from periplus.index.vectors import open_vectors
-from periplus.index.vocabulary import Vocabulary
+from periplus.index.documents.facets import DATE, KIND
+from periplus.index.documents.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, schema
+from periplus.index.documents.sites import Sites
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.storage.arrays import load_array
+from periplus.index.storage.pagestore import PageStore
+from periplus.index.storage.shards import NUMBERS, shard_count, shard_folder
+from periplus.index.suggest.phrases import Phrases
+from periplus.index.suggest.vocabulary import Vocabulary
+from periplus.index.vectors.document_vectors import open_document_vectors
+from periplus.index.vectors.word_vectors import open_vectors
 from periplus.search.background_check import BackgroundCheck
 from periplus.search.best_hits import best_hits
 from periplus.search.suggest.spelling import Speller

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from periplus.index.forward import ForwardIndex
-from periplus.index.pagestore import Head
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.storage.pagestore import Head
 from periplus.search.best_window import Window, best_windows
 from periplus.search.word_forms import Match, WordForms
 from periplus.text.analyzer import language_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from periplus.index.forward import U32, ForwardIndex
+from periplus.index.forward.forward_index import U32, ForwardIndex
 from periplus.text.analyzer import OTHER, content_terms, terms
 from periplus.text.code_tokens import code_tokens
 from periplus.text.unspaced import UNSPACED, blanked, pieces

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from periplus.errors import DamagedFile
-from periplus.index.parts import DOCUMENTS
+from periplus.index.storage.parts import DOCUMENTS
 from periplus.store.durable import write_file
 
 _PREFIX = "documents-"

@@ -39,8 +39,8 @@ from periplus.frontier.scope import ScopeRules
 from periplus.frontier.traps import Traps
 from periplus.model import Page as ReadPage
 from periplus.model import Reason, UrlState
-from periplus.parse import html
 from periplus.parse import reader as reading
+from periplus.parse.html import html_reader
 from periplus.parse.reader import PageReader
 from periplus.reparse import reparse
 from periplus.store.archive.warc_files import ArchiveWriter
@@ -348,7 +348,7 @@ def test_a_field_that_could_not_be_extracted_is_counted_and_named(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(html, "_language", lambda _: 1 / 0)
+        broken.setattr(html_reader, "_language", lambda _: 1 / 0)
         result = run_crawl(web, tmp_path, SEED)
     assert result.summary["failed_extractors"] == {"declared language": 11}
     assert (result.summary["fetched"], result.summary["errors"]) == (11, {})

@@ -17,9 +17,9 @@ from index.partitions.made_collection import QUERIES, files_of, make_collection,
 from periplus.config import Indexing
 from periplus.errors import DamagedFile
 from periplus.index.build import IndexSummary, build_index
-from periplus.index.lineage import Continuation
 from periplus.index.partitions import run
 from periplus.index.partitions.run import partition_sizes
+from periplus.index.planning.lineage import Continuation
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.fleet_files.job_files import store_segments

@@ -11,7 +11,7 @@ import pytest
 
 from index.made_index import PAGE
 from periplus.errors import DamagedFile
-from periplus.index.forward_writer import split_fields
+from periplus.index.forward.forward_writer import split_fields
 from periplus.index.partitions import majority_vote, words
 from periplus.index.partitions.words import MergedTable, PartitionWords, PartitionWordWriter
 from periplus.text.words import WordTable

@@ -13,7 +13,7 @@ from parse.pdfs import bomb, pdf
 from parse.test_page import BOMBS
 from periplus.config import Parsing
 from periplus.model import Page, Reason
-from periplus.parse.pdf_page import DocumentProblem
+from periplus.parse.formats.pdf_page import DocumentProblem
 from periplus.parse.sandbox.parent import Sandbox
 from periplus.parse.sandbox.protocol import ParseRules
 

@@ -17,7 +17,7 @@ from tantivy import Query
 
 from parse.documents import parsed, real_pages
 from periplus.config import Ranking
-from periplus.index.schema import schema
+from periplus.index.documents.schema import schema
 from periplus.search.candidates import CandidateFinder
 from periplus.search.engine import SearchEngine
 from periplus.search.open_index import OpenIndex

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from index.made_index import BARE, write_forward
-from periplus.index.forward import ForwardIndex
+from periplus.index.forward.forward_index import ForwardIndex
 from periplus.search.query.terms import MOST_TERMS, QueryTerms
 
 TEXTS = [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from periplus.errors import NoIndex, ShardsUnavailable, UsageError
-from periplus.index.shards import shard_of
+from periplus.index.storage.shards import shard_of
 from periplus.search.engine import SearchEngine
 from periplus.search.missing_shards import tracking_missing
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest

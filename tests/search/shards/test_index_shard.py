@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from periplus.errors import DamagedFile
-from periplus.index.schema import field
+from periplus.index.documents.schema import field
 from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.open_shards import open_common, open_local, open_shard

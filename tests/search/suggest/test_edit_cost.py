@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from periplus.index.vocabulary import LONGEST, Near, codes
+from periplus.index.suggest.vocabulary import LONGEST, Near, codes
 from periplus.search.suggest.edit_cost import edit_costs
 
 

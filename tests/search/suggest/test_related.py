@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from periplus.index.forward import ForwardIndex
-from periplus.index.phrases import Phrases
-from periplus.index.vectors import Vectors, open_vectors
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.suggest.phrases import Phrases
+from periplus.index.vectors.word_vectors import Vectors, open_vectors
 from periplus.search.suggest.related import MOST_RELATED, page_similarities, page_words, related_searches
 from search.library import Doc, index, shelve
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.index.forward import ForwardIndex
+from periplus.index.forward.forward_index import ForwardIndex
 from periplus.search.suggest.spelling import Choice, Correction, Replacement, Speller, choose
 from search.made_words import made_generation
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.index.forward import ForwardIndex
+from periplus.index.forward.forward_index import ForwardIndex
 from periplus.search.suggest.spelling import Speller
 from search.library import Doc, index, shelve
 from shared_data import shared

@@ -13,7 +13,7 @@ from xxhash import xxh3_128_hexdigest
 
 from graph.webs import CrawledPage, web
 from periplus.errors import CollectionLocked, DamagedFile, Interrupted, NewerFormat, ObjectMissing, StorageUnavailable
-from periplus.index.shards import files_for_shards
+from periplus.index.storage.shards import files_for_shards
 from periplus.search.engine import SearchEngine
 from periplus.store.checksums import verified, with_checksums
 from periplus.store.collection import create_collection

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from periplus.inspector.page_records import PageText
-from periplus.parse.reader_view import Block, BlockKind, ReaderView
+from periplus.parse.html.reader_view import Block, BlockKind, ReaderView
 from periplus.web.page.reader import ReaderPage, reader_page
 
 

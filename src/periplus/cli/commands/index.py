@@ -16,7 +16,7 @@ from periplus.config import Settings, load
 from periplus.errors import UsageError
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
-from periplus.index.lineage import Continuation
+from periplus.index.planning.lineage import Continuation
 from periplus.reparse import Reparsed, reparse
 from periplus.store.catalog.open_catalog import block_list_of
 from periplus.store.collection import open_collection

@@ -25,7 +25,7 @@ from periplus.cluster.node_shards import NodeShards
 from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Settings, load
 from periplus.errors import UsageError
-from periplus.index.shards import files_for_shards
+from periplus.index.storage.shards import files_for_shards
 from periplus.live.collection_site import bangs_of, site_of
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine

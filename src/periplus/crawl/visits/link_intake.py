@@ -17,7 +17,7 @@ from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
-from periplus.parse.sitemap import Sitemap
+from periplus.parse.formats.sitemap import Sitemap
 from periplus.store.catalog.batch import ForwardedUrl, Refusal
 from periplus.store.shares import share_of
 from periplus.url import Canonicalizer, host_of, registrable_domain

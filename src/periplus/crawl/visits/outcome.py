@@ -27,8 +27,8 @@ from periplus.model import (
     UrlState,
     Verdict,
 )
+from periplus.parse.formats.sitemap import Sitemap, is_sitemap
 from periplus.parse.reader import PageReader
-from periplus.parse.sitemap import Sitemap, is_sitemap
 from periplus.store.archive.warc_files import Archived
 from periplus.store.catalog.batch import Settled
 from periplus.store.manifest import PageRow

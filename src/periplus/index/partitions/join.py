@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from tantivy import Index
 
 from periplus.config import Indexing
-from periplus.index.arrays import load_array
-from periplus.index.document_writer import Figures, save_figures
-from periplus.index.forward_writer import ForwardWriter
-from periplus.index.media import FOLDER as MEDIA
-from periplus.index.pagestore import merge_page_stores
+from periplus.index.documents.document_writer import Figures, save_figures
+from periplus.index.documents.media import FOLDER as MEDIA
+from periplus.index.documents.schema import HOSTS, NUMBER, QUALITIES, RANKS
+from periplus.index.forward.forward_writer import ForwardWriter
 from periplus.index.partitions.graft import graft
 from periplus.index.partitions.words import MergedTable, PartitionWords
-from periplus.index.parts import part_folder
-from periplus.index.schema import HOSTS, NUMBER, QUALITIES, RANKS
-from periplus.index.shards import NUMBERS, document_folders
+from periplus.index.storage.arrays import load_array
+from periplus.index.storage.pagestore import merge_page_stores
+from periplus.index.storage.parts import part_folder
+from periplus.index.storage.shards import NUMBERS, document_folders
 from periplus.index.update import Base, link_tantivy, take_over_parts
 from periplus.index.writer import continued_words, in_order, write_common
 from periplus.store.arrays import write_array

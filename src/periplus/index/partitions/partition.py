@@ -1,6 +1,6 @@
 """Builds one partition of an index: the documents of a range of numbers. It runs in a process of its own, anywhere.
 
-The input is a folder: the planned rows (`rows` in build.sql), and what the hosts of these rows repeat. The output is a
+The input is a folder: the planned rows (`rows` in plan.sql), and what the hosts of these rows repeat. The output is a
 folder with a tantivy index, one of images and videos, a page store, words and arrays.
 """
 
@@ -18,12 +18,12 @@ from pyarrow import parquet
 
 from periplus.config import Indexing
 from periplus.garbage import rare_garbage_collection
-from periplus.index.document_reader import ROWS_AT_ONCE, DocumentReader, Segment
-from periplus.index.media import read_furniture, write_furniture
+from periplus.index.documents.document_reader import ROWS_AT_ONCE, DocumentReader, Segment
+from periplus.index.documents.media import read_furniture, write_furniture
+from periplus.index.documents.sites import read_sites, write_sites
+from periplus.index.documents.templates import Templates, read_templates, write_templates
 from periplus.index.partitions.words import PartitionWordWriter
-from periplus.index.plan import Plan
-from periplus.index.sites import read_sites, write_sites
-from periplus.index.templates import Templates, read_templates, write_templates
+from periplus.index.planning.plan import Plan
 from periplus.index.writer import DocumentWriters, Written
 from periplus.store.database.sql_files import read_statements
 from periplus.store.duckdb_session import connect, plain_errors
@@ -108,7 +108,7 @@ def _rows(task: PartitionTask, inputs: Path, folder: Path, spill: Path) -> Itera
         database.execute(
             "CREATE TABLE numbered AS SELECT url_id, true AS is_new FROM read_parquet(?)", [str(inputs / _ROWS)]
         )
-        links = read_statements("periplus.index", "build.sql")["links"]
+        links = read_statements("periplus.index.planning", "plan.sql")["links"]
         reader = DocumentReader(database, links, segments, Templates((), read_templates(inputs)), read_sites(inputs))
         with parquet.ParquetFile(inputs / _ROWS) as planned:
             batches = planned.iter_batches(ROWS_AT_ONCE)

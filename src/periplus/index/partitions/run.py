@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from periplus.config import Indexing
 from periplus.index.partitions.join import join_partitions
 from periplus.index.partitions.partition import PartitionTask, build_partition, write_input
-from periplus.index.plan import Plan
-from periplus.index.shards import shard_of
+from periplus.index.planning.plan import Plan
+from periplus.index.storage.shards import shard_of
 from periplus.index.update import Base
 from periplus.index.writer import Written
 from periplus.store.catalog.open_catalog import open_catalog

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from pyarrow import compute as pc
 
 from periplus.errors import DamagedFile
-from periplus.index.arrays import load_array
-from periplus.index.forward import MOST_WORDS, OPENING_WORDS, decoded, encoded
-from periplus.index.forward_writer import split_fields
-from periplus.index.lexicon import COLUMNS, Strings
-from periplus.index.lexicon_writer import write_strings
+from periplus.index.forward.forward_index import MOST_WORDS, OPENING_WORDS, decoded, encoded
+from periplus.index.forward.forward_writer import split_fields
+from periplus.index.forward.lexicon import COLUMNS, Strings
+from periplus.index.forward.lexicon_writer import write_strings
 from periplus.index.partitions.majority_vote import LanguageVote
+from periplus.index.storage.arrays import load_array
 from periplus.store.arrays import write_array
 from periplus.text.words import WordTable
 
@@ -45,7 +45,7 @@ class PartitionWordWriter:
         self._units = (self._folder / "text.dat").open("wb")
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Append a document; *row* is one of `rows` in build.sql."""
+        """Append a document; *row* is one of `rows` in plan.sql."""
         fields, language = split_fields(row)
         words, sizes = self._table.add(fields, language, OPENING_WORDS, self._most)
         self._waiting += words

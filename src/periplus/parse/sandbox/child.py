@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from periplus.model import Response
+from periplus.parse.formats.pdf import UnreadableError, read_pdf
+from periplus.parse.formats.pdf_page import DocumentProblem, DocumentText
 from periplus.parse.page import PageParser
-from periplus.parse.pdf import UnreadableError, read_pdf
-from periplus.parse.pdf_page import DocumentProblem, DocumentText
 from periplus.parse.sandbox.protocol import (
     LENGTH,
     REQUEST,

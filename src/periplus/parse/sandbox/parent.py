@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from periplus.model import Page, Reason, Response
-from periplus.parse.pdf_page import DocumentProblem
+from periplus.parse.formats.pdf_page import DocumentProblem
 from periplus.parse.sandbox.protocol import (
     MAX_RESPONSE,
     REQUEST,

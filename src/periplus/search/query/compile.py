@@ -14,8 +14,8 @@ from typing import Protocol
 from tantivy import FieldType, Occur, Query, Schema
 
 from periplus.config import Ranking
-from periplus.index.facets import DATE, LANGUAGE, TYPE, number_of_name
-from periplus.index.schema import CODE, FIELD_LANGUAGE, FULL_BARREL, SITE, URL_WORDS, field
+from periplus.index.documents.facets import DATE, LANGUAGE, TYPE, number_of_name
+from periplus.index.documents.schema import CODE, FIELD_LANGUAGE, FULL_BARREL, SITE, URL_WORDS, field
 from periplus.search.query.operators import seconds_of
 from periplus.search.query.tree import (
     And,

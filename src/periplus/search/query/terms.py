@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import ForwardIndex, Rows, WordCodes
+from periplus.index.forward.forward_index import ForwardIndex, Rows, WordCodes
 from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.bm25 import idf
 from periplus.text.code_tokens import code_tokens

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from periplus.index.schema import FULL_BARREL, SHORT_BARREL, URL_WORDS, field
+from periplus.index.documents.schema import FULL_BARREL, SHORT_BARREL, URL_WORDS, field
 from periplus.search.interpret import Mode, Search
 from periplus.search.missing_shards import tracking_missing
 from periplus.search.open_index import CommonFiles, Numbers

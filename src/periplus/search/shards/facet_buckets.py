@@ -12,8 +12,8 @@ from typing import Any
 
 from tantivy import Occur, Query
 
-from periplus.index.facets import DATE, HOST, LANGUAGE, TYPE
-from periplus.index.schema import NUMBER, SITE
+from periplus.index.documents.facets import DATE, HOST, LANGUAGE, TYPE
+from periplus.index.documents.schema import NUMBER, SITE
 from periplus.search.open_index import OpenIndex
 from periplus.search.shards.port import FacetBuckets
 from periplus.url import url_key

@@ -9,10 +9,10 @@ import numpy as np
 from tantivy import Occur, Query
 
 from periplus.config import Ranking
-from periplus.index.facets import NEWS
-from periplus.index.pagestore import Head
-from periplus.index.phrases import anchor_texts
-from periplus.index.schema import SITE
+from periplus.index.documents.facets import NEWS
+from periplus.index.documents.schema import SITE
+from periplus.index.storage.pagestore import Head
+from periplus.index.suggest.phrases import anchor_texts
 from periplus.model import Hit, MediaHit, SiteBoosts
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.features import FeatureRows

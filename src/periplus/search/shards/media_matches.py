@@ -9,9 +9,9 @@ import numpy as np
 from tantivy import Index, Occur, Query, SearchResult
 
 from periplus.config import Ranking
-from periplus.index.facets import KIND, number_of_name
-from periplus.index.media import COLUMNS, FOLDER, KEY, PLACE, media_schema
-from periplus.index.schema import NUMBER, PRIOR
+from periplus.index.documents.facets import KIND, number_of_name
+from periplus.index.documents.media import COLUMNS, FOLDER, KEY, PLACE, media_schema
+from periplus.index.documents.schema import NUMBER, PRIOR
 from periplus.model import Image, MediaHit, Video
 from periplus.search.best_hits import best_hits
 from periplus.search.hits import stated_date
@@ -26,7 +26,7 @@ from periplus.text.analyzer import register
 MOST_MEDIA = 2_000  # best matches that are read: images after them are neither found nor counted
 ENOUGH = 30  # images with all words; with fewer, images with some of the words follow
 _UNLIKELY = 0.3  # factor of scores in a language that the query is not in
-# The weights of alternative text, caption, title of the page and file name; see `index/media.py` for the fields.
+# The weights of alternative text, caption, title of the page and file name, as `index/documents/media.py` stores them.
 _WEIGHTS = {"field_head": 3.0, "field_anchors": 1.5, "field_title": 0.3, "field_url": 1.2, "field_body": 0.0}
 _REMEMBERED = 256  # frequencies of requests
 _Best = tuple[list[MediaMatch], bool]  # with whether these are all

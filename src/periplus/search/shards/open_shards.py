@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 
 from periplus.config import Ranking
-from periplus.index.shards import files_for_shards
+from periplus.index.storage.shards import files_for_shards
 from periplus.search.open_index import CommonFiles, OpenIndex
 from periplus.search.shards.group import LocalShards
 from periplus.search.shards.index_shard import IndexShard

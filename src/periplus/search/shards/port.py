@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.pagestore import Details, Head
+from periplus.index.storage.pagestore import Details, Head
 from periplus.model import Hit, MediaHit, SiteBoosts
 from periplus.search.candidates import CandidateList
 

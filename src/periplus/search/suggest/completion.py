@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import ForwardIndex
-from periplus.index.lexicon import Lexicon
-from periplus.index.phrases import Phrases, phrase_words
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.forward.lexicon import Lexicon
+from periplus.index.suggest.phrases import Phrases, phrase_words
 
 _WORD = "word"  # the source of a single word of the vocabulary
 _AT_START = 2.0  # weight of a phrase that begins with the typed text

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.vocabulary import MOST_EDITS, Near, codes
+from periplus.index.suggest.vocabulary import MOST_EDITS, Near, codes
 
 _EDIT = np.float32(1.0)  # a letter too many, or another letter
 _MISSING = np.float32(0.8)

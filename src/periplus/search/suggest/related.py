@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import ForwardIndex, Rows
-from periplus.index.lexicon import Lexicon
-from periplus.index.phrases import Phrases, cleaned, phrase_words
-from periplus.index.vectors import Vectors
+from periplus.index.forward.forward_index import ForwardIndex, Rows
+from periplus.index.forward.lexicon import Lexicon
+from periplus.index.suggest.phrases import Phrases, cleaned, phrase_words
+from periplus.index.vectors.word_vectors import Vectors
 from periplus.text.analyzer import content_terms, is_stop_word
 from periplus.text.bm25 import idf
 

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import ForwardIndex
-from periplus.index.phrases import Phrases
-from periplus.index.vectors import Vectors, open_vectors
-from periplus.index.vocabulary import Near, Vocabulary, is_stored
+from periplus.index.forward.forward_index import ForwardIndex
+from periplus.index.suggest.phrases import Phrases
+from periplus.index.suggest.vocabulary import Near, Vocabulary, is_stored
+from periplus.index.vectors.word_vectors import Vectors, open_vectors
 from periplus.search.suggest.edit_cost import edit_costs
 from periplus.search.suggest.spelling_variants import other_spellings
 from periplus.text.analyzer import LANGUAGES, folded, is_stop_word, terms

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from periplus.inspector.page_records import Marks, PageText
-from periplus.parse.reader_view import Block, BlockKind
+from periplus.parse.html.reader_view import Block, BlockKind
 from periplus.web.display import Piece, pieces, visible, visible_lines
 
 Cell = tuple[Piece, ...]

@@ -1,0 +1,1 @@
+"""The forward index and its lexicon: which words does a document have, in order?"""

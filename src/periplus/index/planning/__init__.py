@@ -1,0 +1,1 @@
+"""Which documents will a new generation have, and which of them are new?"""

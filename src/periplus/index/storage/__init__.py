@@ -1,0 +1,1 @@
+"""How is a generation stored: its parts and shards, arrays, records and the page store?"""

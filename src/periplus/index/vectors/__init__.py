@@ -1,0 +1,1 @@
+"""Word vectors and document vectors: which words and documents are similar in meaning?"""

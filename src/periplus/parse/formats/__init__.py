@@ -1,0 +1,1 @@
+"""What is not an HTML page: PDF, plain text, XML, feeds and sitemaps."""

@@ -1,0 +1,1 @@
+"""HTML: fields, links, facts, site profiles and the reader view."""

@@ -1,0 +1,1 @@
+"""The main text of a page: which lines are content, and which are boilerplate?"""

@@ -274,7 +274,7 @@ class Nodes:
                 numbers = ", ".join(map(str, sorted(missing)))
                 logger.warning("no node can search shard %s of %d: results lack their pages", numbers, self._shards)
             else:
-                logger.info("all shards can be searched")
+                logger.warning("every shard can be searched again")  # ends the warning above
 
     def _mark_up(self, node: Node) -> None:
         """Called under the lock."""

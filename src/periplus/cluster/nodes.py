@@ -4,7 +4,7 @@ A node that fails a request or a probe is *down*: it gets no requests. A thread 
 that is down less and less often, and at once when a request has failed. A node is up again when it answers.
 
 A node can answer probes and yet hang on requests, when its worker threads or its disk are stuck. So a node that did not
-answer a request in time is up again only when it also answers a request of the same method, which the thread sends.
+answer a request in time must also answer a request of the same method, which the thread sends.
 """
 
 from __future__ import annotations

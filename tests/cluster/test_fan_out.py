@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
 import pytest
+from starlette.responses import HTMLResponse
+from starlette.types import Receive, Scope, Send
 
 from cluster.made_nodes import GENERATION, MadeNode, served_nodes
 from periplus.cluster.fan_out import FanOut
@@ -21,6 +23,7 @@ from periplus.cluster.remote_shards import RemoteShards
 from periplus.cluster.transfers import Request, Transfer, Transfers
 from periplus.errors import DamagedFile
 from periplus.search.shards.port import Term
+from web.serving import serving
 
 TERMS = [Term("body_en", "harbour"), Term("body_en", "ship")]
 SHORT, LONG = 0.5, 30.0  # seconds
@@ -162,17 +165,36 @@ def test_a_request_that_is_slow_on_every_node_does_not_keep_the_nodes_down() -> 
 
 def test_a_search_does_not_wait_for_a_node_that_answers_no_ping_either(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on, timeout = threading.Event(), 5.0
-    with served_nodes([0]) as nodes, group_of(*bases(nodes), shards=1, timeout=timeout) as (group, table):
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2, timeout=timeout) as (group, table):
         nodes[0].made[0].before = go_on.wait
         monkeypatch.setattr(nodes[0].shards, "facts", lambda in_use="": go_on.wait())  # the whole process stands still
         started = time.monotonic()
         try:
-            assert group.ask(lambda shard: shard.find("")) == {}
+            assert group.ask(lambda shard: shard.find("")) == {1: None}
             assert time.monotonic() - started < timeout
             assert failures(table) == {"timeout": 1}
             assert not table.states()[0].is_up
         finally:
             go_on.set()
+
+
+def after(go_on: threading.Event, facts: Callable[[str], NodeFacts]) -> Callable[[str], NodeFacts]:
+    def answer(in_use: str = "") -> NodeFacts:
+        go_on.wait()
+        return facts(in_use)
+
+    return answer
+
+
+def test_when_no_node_answers_anything_the_search_waits_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2, timeout=5.0) as (group, table):
+        for node in nodes:  # the processes stand still, as those of a broker and its nodes on one busy machine
+            node.made[0].before = go_on.wait
+            monkeypatch.setattr(node.shards, "facts", after(go_on, node.shards.facts))
+        threading.Timer(1.0, go_on.set).start()
+        assert group.ask(lambda shard: shard.find("")) == {0: None, 1: None}, "the first pings took 0.55 s"
+        assert failures(table) == {}
 
 
 def test_a_search_waits_for_a_slow_node_that_answers_pings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,3 +332,27 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_what_is_no_shard_node_is_named_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse("<!doctype html>\n<html>\n<p>Not found", 404)(scope, receive, send)
+
+    with serving(page) as site, closing(Nodes([site.base])) as table:
+        table.start()
+        (state,) = table.states()
+    assert state.problem == "it is not a shard node, or runs another release (status 404)"
+    assert "\n" not in caplog.messages[0]
+
+
+def test_the_log_names_nodes_without_the_generation_and_shards_that_no_node_can_search(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with served_nodes([0], [2]) as nodes, group_of(*bases(nodes), shards=3) as (_, table):
+        table.use(GENERATION, 3, "made")
+        assert "no node can search shard 1 of 3: results lack their pages" in caplog.text
+        table.use("bb" * 32, 3, "made")
+        wait_until(lambda: caplog.text.count("gets no requests: it serves another collection") == 2)
+        assert "no node can search shard 0, 1, 2 of 3" in caplog.text
+        table.use(GENERATION, 1, "made")
+    assert caplog.messages[-1] == "every shard can be searched again"

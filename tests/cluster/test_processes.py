@@ -194,6 +194,9 @@ def test_a_node_that_other_machines_reach_needs_a_token(collection: Collection) 
     [
         (("--shards", "0-4"), "there is no shard 4"),
         (("--shards", "x"), "not a list of shard numbers"),
+        (("--shards", ""), "not a list of shard numbers"),
+        (("--nodes", ""), "--nodes has no URL"),
+        (("--nodes", "http://"), "'http://' is not the URL of a node"),
         (("--nodes", "ftp://a"), "not the URL of a node"),
         (("--shards", "0", "--nodes", "http://127.0.0.1:1"), "cannot be combined"),
     ],

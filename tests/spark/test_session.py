@@ -14,7 +14,7 @@ import pytest
 
 from crawl.crawling import typed
 from periplus.config import Spark
-from periplus.errors import SparkFailure
+from periplus.errors import SparkFailure, UsageError
 from search.library import Doc, shelve
 from spark_session import on_spark, require_spark
 from store.records import error_line
@@ -79,6 +79,18 @@ def test_a_master_that_does_not_answer_is_named() -> None:
         port = closed.getsockname()[1]
     line = error_line(SparkFailure, lambda: _opening(master=f"spark://127.0.0.1:{port}"))
     assert f"spark://127.0.0.1:{port} cannot be reached" in line
+
+
+@pytest.mark.parametrize(
+    "master", ["localhost:7077", "spark://host", "http://host:7077", "nonsense", "local[", "spark://a:1,"]
+)
+def test_a_text_that_is_no_url_of_a_master_is_refused_before_java_starts(
+    master: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_spark()
+    monkeypatch.setattr(session, "_start_java", lambda _: pytest.fail("Java was started"))
+    line = error_line(UsageError, lambda: _opening(master=master), exit_code=2)
+    assert f"{master!r} is not the URL of a Spark master. Write it like local[4], spark://host:7077" in line
 
 
 @pytest.mark.parametrize("command", ["compact", "reparse", "index"])  # rank: tests/graph/test_spark_engine.py

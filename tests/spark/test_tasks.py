@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 pytestmark = on_spark
 PAGES = 1_100  # for a top 1,000
 
-# Parses a collection again and indexes it in partitions of 40 documents, on two executors. The tasks of each job wait
-# until the test has killed one of them.
+# Parses a collection again, indexes it in partitions of 40 documents and merges its segments in pairs, on two
+# executors. The tasks of each job wait until the test has killed one of them.
 PROGRAM = """
 import sys, time
 from functools import partial
@@ -65,6 +65,7 @@ from periplus.reparse import reparse
 from periplus.spark.session import open_session
 from periplus.spark.tasks import SparkRunner
 from periplus.store.collection import open_collection
+from periplus.store.segments import compaction
 
 home, signs = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -75,14 +76,17 @@ def waiting(function, job, signs, item):
     return function(item)
 
 class Waiting(SparkRunner):
-    def run(self, function, items, on_progress):
-        return super().run(partial(waiting, function, function.__name__, signs), items, on_progress)
+    def run(self, function, items, *progress):
+        if function.__name__ != "_schemas":
+            function = partial(waiting, function, function.__name__, signs)
+        return super().run(function, items, *progress)
 
-run.FEWEST, run.MOST = 1, 40
+run.FEWEST, run.MOST, compaction.ENOUGH = 1, 40, 1
 with open_session(Spark(master="local-cluster[2,1,1024]", options=["spark.ui.port=0"])) as session:
     runner, collection = Waiting(session), open_collection(home)
     reparse(collection, Settings(), everything=True, runner=runner)
     build_index(collection, Indexing(memory_mb=128), limits=Continuation(full=True), runner=runner)
+    print(compaction.compact(collection, fewest=2, runner=runner).merged)
 """
 
 
@@ -163,26 +167,27 @@ def _killing_once(killed: Path) -> Callable[[str, PartitionOutput], PartitionOut
     return kill_once
 
 
-def test_executors_that_are_killed_while_they_parse_and_index_change_nothing(tmp_path: Path) -> None:
+def test_executors_that_are_killed_while_they_parse_index_and_compact_change_nothing(tmp_path: Path) -> None:
     require_spark()
-    collection, signs = make_archive(tmp_path / "home", pages=120), tmp_path / "signs"
+    collection, signs = make_archive(tmp_path / "home", pages=120, segments=4), tmp_path / "signs"
     signs.mkdir()
     reparse(collection, Settings(), everything=True)
     index(collection)
     alone, rows = live_index(collection), _segment_rows(collection)
     command = [sys.executable, "-c", PROGRAM, str(collection.home), str(signs)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as job:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         try:
-            for task in ("reparse_segment", "build_partition"):
+            for task in ("reparse_segment", "build_partition", "merge_group"):
                 until = time.monotonic() + 600
                 while job.poll() is None and not (signs / f"{task} runs").exists() and time.monotonic() < until:
                     time.sleep(0.02)
                 os.kill(next(executors(job.pid)), signal.SIGKILL)
                 (signs / f"{task} may go on").touch()
-            _, errors = job.communicate(timeout=600)
+            merged, errors = job.communicate(timeout=600)
         finally:
             job.kill()
     assert job.returncode == 0, errors[-500:]
+    assert int(merged) == 4
     assert _segment_rows(collection) == rows
     assert live_index(collection) != alone
     assert files_of(live_index(collection)) == files_of(alone)

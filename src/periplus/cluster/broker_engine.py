@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from periplus.cluster.fan_out import FanOut
-from periplus.cluster.nodes import Nodes
+from periplus.cluster.nodes import OTHER_GENERATION, Nodes, NodeState
 from periplus.cluster.protocol import weights_id
 from periplus.cluster.remote_shards import RemoteShards
 from periplus.config import Settings
@@ -49,7 +49,7 @@ class RemoteGenerations:
             engine = SearchEngine(self._collection, common, group, settings)
             undo.pop_all()
         self.generation, self.shards = name, shards
-        self._nodes.use(name, weights_id(settings.ranking))
+        self._nodes.use(name, shards, weights_id(settings.ranking))
         return engine
 
     def is_current(self, engine: SearchEngine) -> bool:
@@ -60,6 +60,10 @@ class RemoteGenerations:
     def missing(self) -> tuple[int, ...]:
         """The shards that no node can search now."""
         return tuple(sorted(set(range(self.shards)) - self._nodes.available(self.generation)))
+
+    def problem_of(self, state: NodeState) -> str:
+        """Why a node that is up gets no requests; empty: it gets some."""
+        return "" if self.generation in state.generations else OTHER_GENERATION
 
     def _best(self, current: Path | None) -> Path:
         """The live generation, unless the nodes have fewer of its shards than of the *current* one."""
@@ -110,5 +114,8 @@ class BrokerEngine(ReloadingEngine):
         self._connections.close()
 
     def _health(self) -> ClusterHealth:
-        nodes = [NodeHealth(state.url, state.is_up, state.problem, state.shards) for state in self._nodes.states()]
+        nodes = [
+            NodeHealth(state.url, state.is_up, state.problem or self._remote.problem_of(state), state.shards)
+            for state in self._nodes.states()
+        ]
         return ClusterHealth(self._remote.shards, self._remote.missing, tuple(nodes))

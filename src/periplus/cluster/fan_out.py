@@ -5,7 +5,8 @@ node takes longer than nearly all answers of that method, the request goes to th
 answer counts. A request without an answer at the deadline, or without a node that is up, is left unanswered.
 
 When an answer is late, the broker pings the node. A node that does not answer the ping either, such as a machine that
-lost its power, is not waited for. A node that answers the ping is slow: it has time until the deadline.
+lost its power, is not waited for. A node that answers the ping is slow: it has time until the deadline. When no node
+has answered anything meanwhile, the broker or its network may stand still. Then it pings again.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class _ScatterGather:
 
     def __init__(self, nodes: Nodes, transfers: Transfers, requests: Sequence[ShardRequest], timeout: float) -> None:
         self._nodes, self._transfers, self._hedging = nodes, transfers, nodes.hedging
-        self._deadline = time.monotonic() + timeout
+        self._started = time.monotonic()
+        self._deadline = self._started + timeout
         self._alive_seconds = max(_ALIVE_SHARE * timeout, _ALIVE_LEAST)
         self._answers: list[bytes | None] = [None] * len(requests)
         self._pending = {
@@ -152,14 +154,21 @@ class _ScatterGather:
         for sent in self._under_way.values():
             if sent.transfer.started <= late and sent.node not in self._pinged:
                 self._pinged.add(sent.node)
-                ping = Request(sent.node.url + FACTS, None, self._alive_seconds, self._alive_seconds)
-                self._pings[self._transfers.start(ping)] = sent.node
+                self._send_ping(sent.node)
+
+    def _send_ping(self, node: Node) -> None:
+        ping = Request(node.url + FACTS, None, self._alive_seconds, self._alive_seconds)
+        self._pings[self._transfers.start(ping)] = node
 
     def _take(self, transfer: Transfer) -> None:
         """Use what has ended; a request may have been answered by another replica a moment before."""
         if (node := self._pings.pop(transfer, None)) is not None:
-            if transfer.status == 0:
+            if transfer.status:
+                self._nodes.heard()
+            elif self._nodes.heard_at >= self._started:
                 self._abandon(node)
+            else:  # no node answers: the fault may be on this side
+                self._send_ping(node)
         elif (sent := self._under_way.get(transfer)) is not None:
             self._complete(sent)
 

@@ -1,8 +1,8 @@
 """Which generations of its shards has a node open?
 
-A thread checks once a second which generation is live, and opens a new one; after a change of `[ranking]`, it opens the
-same one with the new weights. The earlier one stays open as long as a
-broker uses it, and for a minute more: brokers and nodes change to a new generation at different moments.
+A thread checks once a second which generation is live, and opens a new one. After a change of `[ranking]`, it opens the
+same generation with the new weights. Brokers and nodes change to a new generation at different moments. So the earlier
+generation stays open as long as a broker uses it, and for a minute more.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A node that fails a request or a probe is *down*: it gets no requests. A thread 
 that is down less and less often, and at once when a request has failed. A node is up again when it answers.
 
 A node can answer probes and yet hang on requests, when its worker threads or its disk are stuck. So a node that did not
-answer a request in time is up again only when it also answers a request of the same method, which the thread sends.
+answer a request in time must also answer a request of the same method, which the thread sends.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ _CHECK_SECONDS = 0.2  # between two looks at which nodes are to be probed
 _FIRST_PAUSE = 0.5  # seconds; doubled after each failed probe of a node that is down
 _LONGEST_PAUSE = 15.0  # seconds between two probes of a node that is down
 _HANGS = "it does not answer requests in time"
+_NO_NODE = "it is not a shard node, or runs another release"
+OTHER_GENERATION = "it serves another collection, or has not loaded the generation that this broker searches"
+_MOST_TEXT = 200  # bytes of an answer in the log
 _DIGITS = re.compile(r"\d+")
 
 
@@ -58,6 +61,7 @@ class Node:
     under_way: int = 0  # requests
     trial: ShardRequest | None = None  # what the node must answer before it is up again
     other_weights: str = ""  # of the node, when they differ from those of the broker
+    has_other_generation: bool = False
 
     def serves(self, generation: str, shard: int) -> bool:
         """Whether a request may go to this node."""
@@ -81,6 +85,8 @@ class Nodes:
         self._answered: dict[int, dict[str, ShardRequest]] = {}  # the latest, by shard and method
         self._probes: dict[Transfer, Node] = {}  # under way; of the thread alone
         self._in_use = self._weights = ""  # ids of the generation that the broker searches, and of its weights
+        self._shards, self._missing = 0, set[int]()  # of that generation; those that no node can search, as logged
+        self.heard_at = 0.0  # when a node has answered anything
         self._counts: Counter[tuple[str, ...]] = Counter()  # by name of the metric and labels
         self._random = random.Random()  # noqa: S311  # spreads requests over replicas
         self._thread = Thread(target=self._watch, name="nodes", daemon=True)
@@ -105,12 +111,14 @@ class Nodes:
         """New connections to the nodes, for one thread."""
         return Transfers(self._headers, self._ca_file)
 
-    def use(self, generation: str, weights: str) -> None:
+    def use(self, generation: str, shards: int, weights: str) -> None:
         """Tell the nodes with every probe that this generation is in use, so that they keep it open.
 
-        *weights*: identifies the weights of the broker; a node with others selects other candidates.
+        *shards*: their number. *weights*: identifies the weights of the broker; a node with others selects other
+        candidates.
         """
-        self._in_use, self._weights = generation, weights
+        self._in_use, self._shards, self._weights = generation, shards, weights
+        self._report_missing()
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -142,6 +150,11 @@ class Nodes:
         """Remember a request that was answered: a node that hangs must answer it before it gets others."""
         with self._lock:
             self._answered.setdefault(request.shard, {})[request.method] = request
+        self.heard()
+
+    def heard(self) -> None:
+        """A node has answered: the broker and its network do not stand still."""
+        self.heard_at = time.monotonic()
 
     def hedged(self, node: Node) -> None:
         """Count a request to one more replica because a node is slow."""
@@ -190,6 +203,7 @@ class Nodes:
                 self._start_probes(transfers, self._timeout)
                 if self._probes:
                     self._end_probes(transfers, self._timeout, _CHECK_SECONDS)
+                    self._report_missing()
                 else:
                     self._wanted.wait(_CHECK_SECONDS)
                 self._wanted.clear()
@@ -220,7 +234,9 @@ class Nodes:
             if facts is None:
                 self._probe_failed(node, problem)
                 return None
+            self.heard()
             self._compare_weights(node, facts)
+            self._compare_generation(node, facts)
             node.facts = facts
             if node.trial is None:
                 self._mark_up(node)
@@ -241,6 +257,24 @@ class Nodes:
         if other and other != node.other_weights:
             logger.warning("node %s has other weights in [ranking] than this broker", node.url)
         node.other_weights = other
+
+    def _compare_generation(self, node: Node, facts: NodeFacts) -> None:
+        """Warn once of a node that gets no requests because it has another generation."""
+        is_other = bool(self._in_use) and self._in_use not in facts.generations
+        if is_other and not node.has_other_generation:
+            logger.warning("node %s gets no requests: %s", node.url, OTHER_GENERATION)
+        node.has_other_generation = is_other
+
+    def _report_missing(self) -> None:
+        """Log which shards no node can search, when that changes."""
+        missing = set(range(self._shards)) - self.available(self._in_use)
+        if missing != self._missing:
+            self._missing = missing
+            if missing:
+                numbers = ", ".join(map(str, sorted(missing)))
+                logger.warning("no node can search shard %s of %d: results lack their pages", numbers, self._shards)
+            else:
+                logger.warning("every shard can be searched again")  # ends the warning above
 
     def _mark_up(self, node: Node) -> None:
         """Called under the lock."""
@@ -265,11 +299,14 @@ class Nodes:
 def _read_facts(transfer: Transfer) -> tuple[NodeFacts | None, str]:
     """What a node has, or why that is not known."""
     if transfer.status != 200:
-        return None, transfer.problem or f"it answers {transfer.status}: {transfer.body[:200].decode(errors='replace')}"
+        text = " ".join(transfer.body[:_MOST_TEXT].decode(errors="replace").split())
+        is_page = transfer.status == 404 or text.startswith("<")
+        refusal = f"{_NO_NODE} (status {transfer.status})" if is_page else f"it answers {transfer.status}: {text}"
+        return None, transfer.problem or refusal
     try:
         return decode(NodeFacts, transfer.body), ""
     except WireError as error:
-        return None, f"it is not a shard node, or runs another release: {error}"
+        return None, f"{_NO_NODE}: {error}"
 
 
 def _state(node: Node) -> NodeState:

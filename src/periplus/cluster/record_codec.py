@@ -1,8 +1,8 @@
 """Turns the records that a broker and its shard nodes exchange into bytes and back, guided by their types.
 
-A message is the length of its JSON part (4 bytes), the JSON part, and then arrays and byte strings as they are in
-memory, each padded to 8 bytes. A record is the list of its fields; a member of a union begins with the name of its
-class. What does not match the expected type raises `WireError`, so a reader never gets a value of another type.
+A message begins with the length of its JSON part (4 bytes) and the JSON part. Arrays and byte strings follow as they
+are in memory, each padded to 8 bytes. A record is the list of its fields. A member of a union begins with the name of
+its class. What does not match the expected type raises `WireError`, so a reader never gets a value of another type.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def translated(text: str) -> PeriplusError:
         return SparkFailure(
             "Spark ran out of memory", _reason(text), "Raise spark.memory_mb, or spark.executor.memory."
         )
-    return SparkFailure("a Spark job failed", _reason(text))
+    hint = "The logs of the executors say more; the page of the Spark master has links to them."
+    return SparkFailure("a Spark job failed", _reason(text), hint)
 
 
 def _message(error: Exception) -> str:

@@ -1,13 +1,14 @@
 """Opens a session of Apache Spark, on this machine or on a cluster.
 
 Tasks run in Python processes of the executors. With a local master these are processes of this machine, and everything
-listens on the loopback address only. The executors of a cluster need the same release of periplus, and reach the files
-of the collection through a folder of the same path or through the object store. Hadoop's own S3 client is not used.
+listens on the loopback address only. The executors of a cluster need the same release of periplus. They read the files
+of the collection in a folder of the same path, or from the object store. Hadoop's own S3 client is not used.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -20,7 +21,7 @@ from subprocess import DEVNULL
 from urllib.parse import urlsplit
 
 from periplus.config import Spark
-from periplus.errors import SparkFailure
+from periplus.errors import SparkFailure, UsageError
 
 try:
     from pyspark import SparkConf, SparkContext
@@ -34,6 +35,8 @@ except ModuleNotFoundError as missing:  # pragma: no cover
 
 from periplus.spark.failures import plain_errors
 
+_ADDRESS = r"[^\s,/]+:[0-9]+"
+_MASTER = re.compile(rf"local(-cluster)?(\[[^\]]+\])?|spark://{_ADDRESS}(,{_ADDRESS})*|yarn|k8s://\S+")
 _CONNECT_SECONDS = 10.0
 _EXECUTOR_SECONDS = 120.0  # until the first executor of a cluster must have registered
 _LOOPBACK = "127.0.0.1"
@@ -108,7 +111,8 @@ def _start_java(conf: SparkConf) -> None:
         except PySparkException as error:
             log.seek(0)
             lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
-            raise SparkFailure("Java could not start Spark", lines[-1] if lines else str(error)) from error
+            reason, hint = lines[-1] if lines else str(error), "Check the settings spark.memory_mb and spark.options."
+            raise SparkFailure("Java could not start Spark", reason, hint) from error
         SparkContext._jvm = SparkContext._gateway.jvm
 
 
@@ -123,7 +127,10 @@ def _require_java() -> None:
 
 
 def _require_master(master: str) -> None:
-    """Check that a standalone master answers; Spark itself would try for minutes."""
+    """Check the URL, and that a standalone master answers; Spark itself would try for minutes."""
+    if not _MASTER.fullmatch(master):
+        hint = "Write it like local[4], spark://host:7077, yarn or k8s://https://host:6443."
+        raise UsageError(f"{master!r} is not the URL of a Spark master", hint=hint)
     if not master.startswith("spark://"):
         return
     failures = []

@@ -23,7 +23,7 @@ class NodeHealth(NamedTuple):
 
     address: str
     is_up: bool
-    problem: str  # why it is down
+    problem: str  # why it is down, or gets no requests
     shards: tuple[int, ...]
 
 

@@ -31,6 +31,17 @@ def test_programs_are_told_which_parts_are_missing() -> None:
         assert (found["partial"], found["missing_shards"]) == (False, [])
 
 
+def test_without_results_a_partial_answer_does_not_say_that_all_pages_were_searched() -> None:
+    engine = FakeEngine(missing_shards=(2,))
+    engine.hits = []
+    with searching(engine) as site:
+        text = site.get("/search?q=harbour").page.select("main")[0].text
+        assert "1 of 4 parts of the index did not answer" in text
+        assert "searched in" not in text
+        engine.missing_shards = ()
+        assert "searched in" in site.get("/search?q=rope").text
+
+
 def test_partial_results_are_computed_anew_for_every_request() -> None:
     engine = FakeEngine(missing_shards=(2,), fingerprint="version")
     with searching(engine) as site:

@@ -67,30 +67,31 @@ def command(
     port: Port = DEFAULT_PORT,
     workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
     storage: Annotated[str, typer.Option(metavar="URL", help=_STORAGE)] = "",
-    shards: Annotated[str, typer.Option(metavar="NUMBERS", help=_SHARDS)] = "",
-    nodes: Annotated[str, typer.Option(metavar="URLS", help=_NODES)] = "",
+    shards: Annotated[str | None, typer.Option(metavar="NUMBERS", help=_SHARDS)] = None,
+    nodes: Annotated[str | None, typer.Option(metavar="URLS", help=_NODES)] = None,
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
-    if shards and nodes:
+    if shards is not None and nodes is not None:
         raise UsageError("--shards and --nodes cannot be combined", hint="Start a shard node and a broker separately.")
-    chosen, urls = read_shards(shards) if shards else (), read_nodes(nodes) if nodes else ()
+    chosen = () if shards is None else read_shards(shards)
+    urls = () if nodes is None else read_nodes(nodes)
     settings = _settings(home, storage)
     collection = create_collection(home) if settings.fleet.storage else open_collection(home)
     if settings.serve.access_log:
         AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
     with ExitStack() as stack:
         if collection.storage:
-            _follow(stack, collection, settings, partial(files_for_shards, chosen) if shards or nodes else all_files)
+            _follow(stack, collection, settings, partial(files_for_shards, chosen) if chosen or urls else all_files)
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-"))) if workers > 1 else None
         service = (
             _shard_node(stack, collection, settings, chosen, folder)
-            if shards
+            if chosen
             else _site(stack, collection, settings, urls, folder)
         )
         listener = stack.enter_context(listen(host, port))
-        if shards:
+        if chosen:
             require_token(settings.serve, listener)
-        _announce(service, listener, "" if shards else console_notice(settings, listener))
+        _announce(service, listener, "" if chosen else console_notice(settings, listener))
         run(partial(service.make_app, is_public=not is_loopback(listener)), listener, workers)
 
 
@@ -109,13 +110,13 @@ def read_shards(text: str) -> tuple[int, ...]:
 
 def read_nodes(text: str) -> tuple[str, ...]:
     """The URLs in a text, each once."""
-    found = dict.fromkeys(part.rstrip("/") for part in _SEPARATOR.split(text) if part)
+    found = dict.fromkeys(part for part in _SEPARATOR.split(text) if part)
     for url in found:
-        if not _is_node(url):
+        if not _is_node(url.rstrip("/")):
             raise UsageError(f"{url!r} is not the URL of a node", hint="Write it like http://10.0.0.31:8081.")
     if not found:
         raise UsageError("--nodes has no URL", hint="Write them like http://10.0.0.31:8081,http://10.0.0.32:8081.")
-    return tuple(found)
+    return tuple(dict.fromkeys(url.rstrip("/") for url in found))
 
 
 def _is_node(url: str) -> bool:

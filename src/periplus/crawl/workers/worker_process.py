@@ -90,6 +90,7 @@ async def _work(
             assignment.run_id,
             counters.timing,
             FileLimits.of(assignment.collection, assignment.settings),
+            former_workers(coordination, catalog),
         )
         committer.fence(coordination)
         shared.set(number, Metric.WORKER, coordination.worker)
@@ -144,11 +145,14 @@ def recover_files(
         before = catalog.worker_summary(assignment.run_id, coordination.worker)
         counters.resume(before, assignment.deaths, assignment.clock.now())
         remove_unacknowledged(assignment.collection, catalog, coordination.worker)
-    for worker in catalog.archive_workers():
-        is_own = worker == coordination.worker or not assignment.collection.uploads_files  # others upload their own
-        if is_own and coordination.recovers(worker):
-            recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
+    for worker in (*former_workers(coordination, catalog), coordination.worker):
+        recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
     return counters
+
+
+def former_workers(coordination: Coordination, catalog: Catalog) -> list[int]:
+    """Workers of earlier runs that have left archive files here, and that no worker of this run is."""
+    return [one for one in catalog.archive_workers() if one != coordination.worker and coordination.recovers(one)]
 
 
 @contextmanager

@@ -47,6 +47,9 @@ class FleetRows:
             self._require_own_name()
             database.run("join_node", self._node, self._folder)
             worker, token = database.row("join_worker", self._folder, self._node, number)
+            database.run("lock_former_workers", self._folder)
+            if number == 0:
+                database.run("inherit_parsing", worker, self._folder, workers)
             (commits,) = database.row("count_commits", worker)
             forwarded, seeds = database.row("begin_lease", worker, token, self._lease)
             here = database.rows("workers_of_folder", self._folder)

@@ -19,7 +19,7 @@ import pytest
 from crawl.crawling import run_crawl, settings_for, sound
 from live.running import until
 from periplus.config import Settings
-from periplus.index.build import IndexSummary
+from periplus.index import build
 from periplus.live import builder
 from periplus.live.builder import BuilderOptions, run_builder
 from periplus.live.builder_report import BuilderReport, Step
@@ -122,15 +122,15 @@ def test_a_stop_in_the_middle_of_a_query_ends_the_builder_in_order(home: Path, t
     reached = tmp_path / "reached"
 
     def query_while_rebuilding() -> None:
-        original = builder.build_index
+        original = build.build_index
 
-        def build_index(*arguments: Any, **options: Any) -> IndexSummary:
+        def slow_build(*arguments: Any, **options: Any) -> build.IndexSummary:
             if options["limits"] is builder._REFRESH:
                 reached.touch()
                 duckdb.connect(config={"threads": 1}).execute("SELECT sum(hash(range)) FROM range(1000000000000)")
             return original(*arguments, **options)
 
-        setattr(builder, "build_index", build_index)  # noqa: B010  # mypy would compare the names of arguments
+        setattr(builder, "build_index", slow_build)  # noqa: B010  # mypy would compare the names of arguments
 
     process = started(home, query_while_rebuilding)
     until(reached.exists)

@@ -144,3 +144,11 @@ def test_a_node_that_comes_back_with_fewer_workers_uploads_the_files_of_all(
     assert not acknowledged & again
     assert not list((fleet.folder / "a" / "archive").glob("*.warc.gz"))
     assert not (fleet.folder / "a" / "kept").exists()
+
+
+def test_a_node_without_its_bucket_owns_nothing(fleet: LocalFleet) -> None:
+    fleet.start("a", options=["--storage", "s3://nowhere"])
+    assert fleet.wait("a") == {"a": 1}
+    assert "s3://nowhere cannot be used: the bucket does not exist" in fleet.log("a")
+    assert fleet.rows("SELECT count(*) FROM nodes") == [(0,)]
+    assert fleet.rows("SELECT count(*) FROM leases") == [(0,)]

@@ -53,6 +53,7 @@ from periplus.store.catalog.live_state import LiveState, Role
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.cleanup import remove_unacknowledged
+from periplus.store.objects.open_store import require_bucket
 from periplus.store.segments.recovery import recover
 from periplus.url import Canonicalizer
 
@@ -74,6 +75,8 @@ async def _work(
     return_freed_memory_early()
     drop_loaded_code_pages()
     pa.set_memory_pool(pa.system_memory_pool())  # the allocator that the calls above configure
+    if assignment.collection.uploads_files:
+        require_bucket(assignment.collection.storage)  # before it joins: a node that cannot begin owns no hosts
     with (
         rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
         closing(open_catalog(assignment.collection)) as catalog,

@@ -9,7 +9,7 @@ from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
 from periplus.store.database.database import Database
 from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS, Mark, Uploader, WaitingFile, is_complete
-from periplus.store.objects.open_store import open_store, require_bucket
+from periplus.store.objects.open_store import open_store
 
 
 class CatalogUploadRows:
@@ -56,7 +56,7 @@ def uploading(collection: Collection, worker: int, growing: Callable[[], str], f
 
     *former*: workers that the node has no more, and whose files this worker uploads.
     """
-    require_bucket(collection.storage)  # here: the library of the store cannot be used before and after a fork
+    # The store is opened here: its library cannot be used before and after a fork.
     rows = open_catalog(collection, partial(CatalogUploadRows, worker=worker, former=former))
     uploader = Uploader(collection, open_store(collection.storage), rows, (worker, *former), growing)
     uploader.start()

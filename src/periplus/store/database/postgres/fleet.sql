@@ -1,5 +1,9 @@
 -- The statements of the coordination of workers.
 
+-- name: server_time
+-- The clock of the server, in Unix time.
+SELECT extract(epoch FROM clock_timestamp())::float8;
+
 -- name: lock_nodes
 -- Of two nodes that join with one name at the same time, the second one sees the first.
 SELECT pg_advisory_xact_lock(hashtext('periplus.join'));

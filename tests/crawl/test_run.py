@@ -14,11 +14,20 @@ import pytest
 
 from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
 from index.damage import zero_table
+from periplus.crawl import run
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Progress, Request, crawl
-from periplus.errors import BadUrl, CollectionLocked, DamagedFile, NewerFormat, NoCollection, UsageError
+from periplus.errors import (
+    BadUrl,
+    CollectionLocked,
+    DamagedFile,
+    DatabaseUnavailable,
+    NewerFormat,
+    NoCollection,
+    UsageError,
+)
 from periplus.model import UrlState
-from periplus.store.collection import open_collection
+from periplus.store.collection import Collection, open_collection
 from testweb import Page, Site, TestWeb, calendar, many_hosts, mesh, session_maze
 
 SEED = "http://a.test/"
@@ -272,3 +281,51 @@ def test_a_damaged_catalog_is_noticed_before_anything_is_written(web: TestWeb, t
 def test_the_reason_of_a_failed_page_stays_recorded(web: TestWeb, tmp_path: Path) -> None:
     run_crawl(web, tmp_path, SEED, "http://a.test/nowhere")
     assert state_of(tmp_path, "http://a.test/nowhere") == (UrlState.FAILED, "http_error")
+
+
+@pytest.mark.parametrize(("outages", "patience"), [(3, 60.0), (1, 0.0)])
+def test_a_node_outlasts_a_database_that_is_away_at_its_start_or_end(
+    outages: int, patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acts: list[int] = []
+
+    def act() -> int:
+        acts.append(len(acts))
+        if len(acts) <= outages:
+            raise DatabaseUnavailable("postgresql://host/db does not answer", "the server is starting up")
+        return len(acts)
+
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    node = Collection(tmp_path, "postgresql://host/db")
+    if patience:
+        assert run._persistently(node, act, patience) == outages + 1
+    else:
+        with pytest.raises(DatabaseUnavailable):
+            run._persistently(node, act, patience)
+        assert len(acts) == 1
+
+
+def test_the_begin_and_the_end_of_a_run_are_repeated(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[str] = []
+
+    def losing(name: str) -> None:
+        method = getattr(run._Run, name)
+
+        def once(self: Any) -> Any:
+            if name not in lost:
+                lost.append(name)
+                raise DatabaseUnavailable("postgresql://host/db does not answer")
+            return method(self)
+
+        monkeypatch.setattr(run._Run, name, once)
+
+    names = ["_begin_in_catalog", "_known_urls", "_end_in_catalog"]
+    for name in names:
+        losing(name)
+    monkeypatch.setattr(run, "pause_after", lambda _: 0.0)
+    monkeypatch.setenv("PERIPLUS_FLEET__DATABASE", postgres)
+    with TestWeb([mesh("a.test", 3)]) as web:
+        assert run_crawl(web, tmp_path / "node", "http://a.test/").ending is Ending.DONE
+    assert lost == names

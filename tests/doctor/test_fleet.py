@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from periplus.config import load
 from periplus.doctor import fleet
 from periplus.doctor.check import Check, Grade
+from periplus.store.database.postgres import migrate
 from periplus.store.database.postgres.database import PostgresDatabase
 from periplus.store.objects.open_store import open_store
 from postgres_server import PostgresServer
@@ -39,7 +41,18 @@ def test_a_database_without_tables_and_one_with_them_are_fine(postgres: str) -> 
     PostgresDatabase(postgres, create=True).close()
     check = fleet.database(postgres)
     assert check.grade is Grade.OK
-    assert check.found.endswith("reachable, schema 2")
+    assert check.found.endswith(f"reachable, schema {migrate._migrations()[-1][0]}")
+
+
+@pytest.mark.parametrize(("ahead", "words"), [(3600.0, "3,600 s ahead of"), (-60.0, "60 s behind")])
+def test_a_clock_that_is_off_is_noticed(
+    ahead: float, words: str, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time
+    monkeypatch.setattr("periplus.store.database.postgres.connection.time.time", lambda: now() + ahead)
+    check = fleet.database(postgres)
+    assert (check.grade, check.advice) == (Grade.WARN, "Synchronize the clocks of all nodes with NTP.")
+    assert f"the clock of this machine is {words} that of the server" in check.found
 
 
 def test_a_database_of_a_later_release_is_bad(postgres: str) -> None:

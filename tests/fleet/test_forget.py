@@ -13,7 +13,7 @@ import pytest
 from crawl.crawling import environment, periplus, reach, typed
 from fleet.bucket_files import download_everything
 from forget.forgetting import HOST, HOST_PHRASE, PHRASE, SECRET, build, places_of, sites
-from periplus.store.collection import create_collection
+from periplus.store.collection import create_collection, open_collection
 from periplus.store.objects.open_store import open_store
 from testweb import Page, TestWeb
 
@@ -175,3 +175,21 @@ def test_a_node_that_is_crawling_is_named(tmp_path: Path, postgres: str, bucket:
     assert refused.code == 1
     assert "node node-b is crawling" in refused.complaint
     assert {"urls", "fetches"} <= tables_with(postgres, SECRET), "nothing was changed"
+
+
+def test_another_node_cannot_build_meanwhile_and_a_build_is_named(
+    tmp_path: Path, postgres: str, bucket: str, web: TestWeb
+) -> None:
+    home, other = settle(tmp_path / "home", postgres, bucket), settle(tmp_path / "other", postgres, bucket, "node-b")
+    build(web, home, crawl)
+    with open_collection(home).building("forget", alone=True):
+        for command in (["index"], ["rank"], ["index", "--rollback"]):
+            refused = periplus(*command, "--home", other)
+            assert (refused.code, refused.out) == (1, "")
+            assert "`periplus forget on head` is writing it. Wait for it to end" in refused.err
+    with open_collection(other).building("index"):
+        refused = typed("forget", SECRET, "--yes", "--home", home)
+        assert refused.code == 1
+        assert "`periplus index on node-b` is writing it" in refused.complaint
+    assert {"urls", "fetches"} <= tables_with(postgres, SECRET), "nothing was changed"
+    assert periplus("index", "--home", other).code == 0

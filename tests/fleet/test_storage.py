@@ -99,7 +99,7 @@ def test_uploaded_pages_of_a_node_that_is_lost_with_its_disk_reach_a_segment(fle
         " FROM fetches JOIN archives USING (archive_id) JOIN fleet_workers ON archives.worker = worker_id"
         " WHERE node = 'a' AND stored AND verdict = 'fetched'"
     )
-    wait_until(lambda: bool(fleet.rows(f"SELECT 1 {of_a}")))
+    wait_until(lambda: bool(fleet.rows(f"SELECT 1 {of_a} AND sealed = 0")))
     fleet.signal("a", signal.SIGKILL)
     fleet.nodes["a"].wait()
     shutil.rmtree(fleet.folder / "a")
@@ -123,3 +123,32 @@ def test_a_node_that_ends_while_the_object_store_fails_leaves_its_hosts_to_the_o
     assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
     everything_is_stored(fleet, bucket)
     assert fleet.rows("SELECT name FROM nodes") == []
+
+
+def test_a_node_that_comes_back_with_fewer_workers_uploads_the_files_of_all(
+    fleet: LocalFleet, s3: S3Server, bucket: str, web: TestWeb
+) -> None:
+    unstored = "SELECT count(DISTINCT worker) FROM archives WHERE NOT stored"
+    with s3.answering(503):
+        fleet.start("a", workers=3)
+        wait_until(lambda: fleet.rows(unstored) == [(3,)])
+        fleet.signal("a", signal.SIGKILL)
+        fleet.nodes["a"].communicate()
+    acknowledged = fleet.fetched()
+    assert acknowledged
+    fleet.start("a", workers=1)
+    assert fleet.wait("a") == {"a": 0}, fleet.log("a")
+    everything_is_stored(fleet, bucket)
+    assert fleet.rows("SELECT count(*) FROM archives WHERE NOT stored") == [(0,)]
+    again = {url for url, requests in web.log.fetched().items() if requests > 1}
+    assert not acknowledged & again
+    assert not list((fleet.folder / "a" / "archive").glob("*.warc.gz"))
+    assert not (fleet.folder / "a" / "kept").exists()
+
+
+def test_a_node_without_its_bucket_owns_nothing(fleet: LocalFleet) -> None:
+    fleet.start("a", options=["--storage", "s3://nowhere"])
+    assert fleet.wait("a") == {"a": 1}
+    assert "s3://nowhere cannot be used: the bucket does not exist" in fleet.log("a")
+    assert fleet.rows("SELECT count(*) FROM nodes") == [(0,)]
+    assert fleet.rows("SELECT count(*) FROM leases") == [(0,)]

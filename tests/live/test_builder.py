@@ -11,12 +11,16 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Event
+from typing import Any
 
+import duckdb
 import pytest
 
 from crawl.crawling import run_crawl, settings_for, sound
 from live.running import until
 from periplus.config import Settings
+from periplus.index import build
+from periplus.live import builder
 from periplus.live.builder import BuilderOptions, run_builder
 from periplus.live.builder_report import BuilderReport, Step
 from periplus.live.rhythm import Rhythm
@@ -109,6 +113,28 @@ def test_the_last_pages_are_searchable_after_a_stop(home: Path) -> None:
     process = started(home, lambda: setattr(Rhythm, "is_update_due", lambda *_: False))
     until(lambda: bool(list((home / "segments").glob("pages-*-r1.parquet"))))
     assert documents(home) == 0
+    assert stopped(process) == 0
+    assert documents(home) == PAGES
+
+
+def test_a_stop_in_the_middle_of_a_query_ends_the_builder_in_order(home: Path, tmp_path: Path) -> None:
+    """DuckDB raises `RuntimeError` instead of the exception of a signal handler."""
+    reached = tmp_path / "reached"
+
+    def query_while_rebuilding() -> None:
+        original = build.build_index
+
+        def slow_build(*arguments: Any, **options: Any) -> build.IndexSummary:
+            if options["limits"] is builder._REFRESH:
+                reached.touch()
+                duckdb.connect(config={"threads": 1}).execute("SELECT sum(hash(range)) FROM range(1000000000000)")
+            return original(*arguments, **options)
+
+        setattr(builder, "build_index", slow_build)  # noqa: B010  # mypy would compare the names of arguments
+
+    process = started(home, query_while_rebuilding)
+    until(reached.exists)
+    time.sleep(0.5)
     assert stopped(process) == 0
     assert documents(home) == PAGES
 

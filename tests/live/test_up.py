@@ -150,3 +150,15 @@ def test_the_console_and_the_metrics_show_what_happens(web: TestWeb, tmp_path: P
         assert "periplus_crawl_pages_total 4\n" in metrics
         assert 'periplus_crawl_workers{state="' in metrics
         assert running.stop().code == 0
+
+
+def test_the_last_line_counts_the_pages_of_the_index_although_the_builder_has_failed(
+    web: TestWeb, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    with up(web, home, "http://museum.test/") as running:
+        until(lambda: running.documents() == 4)
+        os.kill(running.children()["builder"], signal.SIGKILL)
+        ended = running.stop()
+    assert ended.code == 0, ended.err
+    assert ended.json["searchable"] == 4

@@ -10,7 +10,7 @@ import typer
 
 from periplus.cli.output import plural, print_json, printable
 from periplus.control.state import crawl_state, wait_until_obeyed
-from periplus.errors import PartialFailure
+from periplus.errors import PartialFailure, UsageError
 from periplus.store.collection import Collection
 
 _PATIENCE = 5.0  # seconds
@@ -31,6 +31,14 @@ class Reply:
     def requests(self) -> str:
         """The requests that a paused or drained crawl still finishes."""
         return f"{plural(self.under_way, 'request')} under way will finish." if self.under_way else ""
+
+
+def require_known(collection: Collection, node: str) -> None:
+    """Refuse the name of a node that the fleet does not have."""
+    state = crawl_state(collection)
+    names = {one.row.node for one in state.processes} | {one.name for one in state.nodes}
+    if node and names and node not in names:
+        raise UsageError(f"there is no node {node}", f"the nodes are {', '.join(sorted(names))}")
 
 
 def wait_for_reply(collection: Collection, node: str = "") -> Reply:

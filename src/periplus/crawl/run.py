@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from periplus.config import Settings
 from periplus.crawl.assignment import Assignment, Budget, Ending, RecrawlPolicy, Report
 from periplus.crawl.clock import Clock, SteadyClock
 from periplus.crawl.coordination.fleet_coordination import Target, coordination_of
 from periplus.crawl.coordination.shared_state import Metric, SharedState
-from periplus.crawl.workers.supervisor import load_worker, run_workers
+from periplus.crawl.workers.supervisor import load_worker, pause_after, run_workers
 from periplus.errors import DatabaseUnavailable, NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable
@@ -32,6 +34,12 @@ from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.shares import share_of
 from periplus.url import Canonicalizer, host_of, parse
+
+logger = logging.getLogger("periplus.crawl")
+
+_Result = TypeVar("_Result")
+_BEGIN_SECONDS = 60.0  # to wait for the database of the fleet at the start of a node
+_END_SECONDS = 600.0  # at its end, when all pages are acknowledged
 
 
 def require_contact(settings: Settings, remedy: str) -> None:
@@ -136,14 +144,34 @@ def crawl(
     if not named and not configured and not request.waits:
         _require_collection(request.home)
     collection = create_collection(request.home)
-    with collection.locked():
+    with ExitStack() as stack:
+        _persistently(collection, lambda: stack.enter_context(collection.locked()))
         require_sound(collection)
-        blocked = block_list_of(collection)
-        _require_allowed(blocked, named)
-        named = _with_new_seeds(collection, named, [url for url in configured if not blocked.blocks(url)])
-        if collection.database:
-            named = _forwarded(collection, named)
+        named = _persistently(collection, lambda: _prepared(collection, named, configured))
         return _Run(request, named, collection, on_progress, clock or SteadyClock()).crawl()
+
+
+def _prepared(collection: Collection, named: _NamedUrls, configured: Sequence[str]) -> _NamedUrls:
+    """The URLs of the request that this node admits itself; those of a fleet are forwarded to their owners."""
+    blocked = block_list_of(collection)
+    _require_allowed(blocked, named)
+    named = _with_new_seeds(collection, named, [url for url in configured if not blocked.blocks(url)])
+    return _forwarded(collection, named) if collection.database else named
+
+
+def _persistently(collection: Collection, act: Callable[[], _Result], patience: float = _BEGIN_SECONDS) -> _Result:
+    """Repeat an act while the database of the fleet does not answer, as the workers do; it has answered before."""
+    outages, end = 0, time.monotonic() + (patience if collection.database else 0.0)
+    while True:
+        try:
+            return act()
+        except DatabaseUnavailable as error:
+            if time.monotonic() >= end:
+                raise
+            if not outages:
+                logger.warning("%s; trying again for %.0f s", error.sentence, patience)
+            outages += 1
+            time.sleep(pause_after(outages))
 
 
 def _with_new_seeds(collection: Collection, named: _NamedUrls, configured: Sequence[str]) -> _NamedUrls:
@@ -230,16 +258,27 @@ class _Run:
 
     def crawl(self) -> Result:
         """Crawl all rounds to the end of the run."""
-        with self._catalog() as catalog:
-            if not self._named and not catalog.seeds() and not self._request.waits:
-                raise _no_seed()
-            self._begin(catalog)
+        _persistently(self._collection, self._begin_in_catalog)
         for number in range(self._request.rounds or 1):
             self._rounds.append(self._crawl_round(self._named if number == 0 else _NamedUrls()))
             if self._rounds[-1].ending is not Ending.DONE or not self._release_next_round(number + 1):
                 break
+        is_stopped = self._rounds[-1].ending is Ending.INTERRUPTED  # the user waits
+        return _persistently(self._collection, self._end_in_catalog, 0.0 if is_stopped else _END_SECONDS)
+
+    def _begin_in_catalog(self) -> None:
+        with self._catalog() as catalog:
+            if not self._named and not catalog.seeds() and not self._request.waits:
+                raise _no_seed()
+            self._begin(catalog)
+
+    def _end_in_catalog(self) -> Result:
         with self._catalog() as catalog:
             return self._end(catalog)
+
+    def _known_urls(self) -> int:
+        with self._catalog() as catalog:
+            return catalog.counters()["known"]
 
     def _begin(self, catalog: Catalog) -> None:
         self._kept = remove_unacknowledged(self._collection, catalog)
@@ -288,9 +327,9 @@ class _Run:
         )
         with closing(SharedState(request.workers, budget.pages)) as shared:
             reports = self._run_workers(assignment, shared)
-        with self._catalog() as catalog:
-            known = catalog.counters()["known"]
         ending = max((report.ending for report in reports), key=list(Ending).index)
+        patience = 0.0 if ending is Ending.INTERRUPTED else _END_SECONDS
+        known = _persistently(self._collection, self._known_urls, patience)
         refusals = {seed: refusal for report in reports for seed, refusal in report.refusals.items()}
         fresh, self._known = known - self._known, known
         return _Round(ending, sum_of_workers([report.summary for report in reports]), refusals, known, fresh)

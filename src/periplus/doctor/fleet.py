@@ -31,11 +31,20 @@ def database(url: str) -> Check:
     """Whether the database answers, has tables that this release knows, and can be written."""
     try:
         require_driver()
-        from periplus.store.database.postgres.connection import connect, place_of  # noqa: PLC0415  # an extra
+        from periplus.store.database.postgres.connection import (  # noqa: PLC0415  # an extra
+            clock_difference,
+            connect,
+            place_of,
+        )
         from periplus.store.database.postgres.migrate import tables_state  # noqa: PLC0415
 
         with closing(connect(url, read_only=True)) as connection:
-            return Check("database", Grade.OK, f"{place_of(url)}: {tables_state(connection, place_of(url))}")
+            found = f"{place_of(url)}: {tables_state(connection, place_of(url))}"
+            if wrong := clock_difference(connection):
+                return Check(
+                    "database", Grade.WARN, f"{found}; {wrong}", "Synchronize the clocks of all nodes with NTP."
+                )
+            return Check("database", Grade.OK, found)
     except PeriplusError as error:
         return Check("database", Grade.BAD, error.sentence, error.hint)
 

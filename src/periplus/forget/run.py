@@ -75,7 +75,7 @@ def forget(
 ) -> Forgotten:
     """Forget a URL or a host, or only say what would be removed; no other process may write the collection."""
     collection, target = open_collection(home), parse_target(raw, Canonicalizer.of(settings.addresses))
-    with collection.locked(alone=True):
+    with collection.locked(alone=True), collection.building("forget", alone=True):
         require_sound(collection)
         require_stored_files(collection)
         blocked = block_list_of(collection)
@@ -93,7 +93,7 @@ def forget(
 def forget_again(home: Path, settings: Settings, on_step: OnStep = lambda _: None) -> None:
     """Remove what is on the block list and has come back with restored files; reads the whole archive."""
     collection = open_collection(home)
-    with collection.locked(alone=True):
+    with collection.locked(alone=True), collection.building("forget", alone=True):
         require_sound(collection)
         if not block_list_of(collection):
             raise UsageError("nothing was forgotten", "the block list is empty")

@@ -101,7 +101,7 @@ class _Builder:
         self._seen = 0  # pages
         self._busy = 0.0  # seconds of parsing since the last update
         self._kept: set[str] = set()  # segments that could not be parsed
-        self._is_rebuilding, self._stopped = False, stopped
+        self._is_rebuilding, self._is_given_up, self._stopped = False, False, stopped
         self._next_prune = 0.0
         self._read_live_generation()
 
@@ -110,7 +110,7 @@ class _Builder:
         del frame
         self._stopped.set()
         if self._is_rebuilding:
-            self._is_rebuilding = False
+            self._is_rebuilding, self._is_given_up = False, True
             raise Stopped(number)
 
     def look(self) -> None:
@@ -215,6 +215,10 @@ class _Builder:
         self._is_rebuilding = True
         try:
             summary = self._update(_REFRESH)
+        except Exception as error:
+            if not self._is_given_up:
+                raise
+            raise Stopped(signal.SIGTERM) from error  # DuckDB raises an error of its own instead of the one of `stop`
         finally:
             self._is_rebuilding = False
         if summary is not None and summary.build != "full":

@@ -28,6 +28,7 @@ from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
 from periplus.site.access.credentials import console_notice
 from periplus.store.catalog.open_catalog import open_catalog, require_sound
 from periplus.store.collection import Collection, create_collection, open_collection
+from periplus.store.generations import INDEX_KIND, Generations, read_meta
 from periplus.url import Canonicalizer, parse
 
 logger = logging.getLogger("periplus.live")
@@ -215,8 +216,18 @@ class _Reader:
         index = ended.result if ended is not None and ended.is_finished else {}
         figures = {name: getattr(last, name, 0) for name in ("pages", "queued", "searchable", "waiting")}
         figures["freshness_p95"] = getattr(last, "freshness_p95", 0.0)
+        if ended is not None and not index:  # the builder has failed; its last row may be older than the index
+            figures["searchable"] = _documents(self.collection)
         if index:  # the builder has made more pages searchable since its last row
             figures |= {"searchable": index["documents"], "waiting": index["waiting"]}
             figures["freshness_p95"] = index["freshness_p95"]
         restarts = {name: child.restarts for name, child in children.items()}
         return {"seconds": round(seconds, 1), **figures, "address": self.address, "restarts": restarts}
+
+
+def _documents(collection: Collection) -> int:
+    """The pages of the live index; 0 without one that can be read."""
+    with suppress(PeriplusError):
+        live = Generations(collection.index, INDEX_KIND).live()
+        return int(read_meta(live, INDEX_KIND).get("documents", 0)) if live is not None else 0
+    return 0

@@ -24,6 +24,7 @@ from periplus.store.durable import reporting_full_disk, write_file
 FORMAT = 1
 _MARKER = "collection.json"
 _FOLDER_ID = "folder.id"
+_BUILDING_ALONE: set[str] = set()  # URLs of the databases whose builds this process has locked out
 _ALLOWED_BEFORE = frozenset({CONFIGURATION_FILE, "crawl.lock", _MARKER + ".tmp", "lost+found"})
 
 
@@ -131,6 +132,23 @@ class Collection:
             yield require_held
 
     @contextmanager
+    def building(self, command: str, *, alone: bool = False) -> Iterator[None]:
+        """Lock the fleet for a build of ranks or index; *alone*: no other node may build, because pages are forgotten.
+
+        A build would publish what it has read before. On one machine the locks of the generations do it.
+        """
+        if not self.database or self.database in _BUILDING_ALONE:  # a part of the job that holds the lock
+            yield
+            return
+        with self._locked_in_fleet("build", shared=not alone, command=command):
+            if alone:
+                _BUILDING_ALONE.add(self.database)
+            try:
+                yield
+            finally:
+                _BUILDING_ALONE.discard(self.database)
+
+    @contextmanager
     def _locked_here(self, job: str) -> Iterator[None]:
         with self._lock_file(job) as handle:
             try:
@@ -146,13 +164,15 @@ class Collection:
                 os.write(handle.fileno(), str(os.getpid()).encode())
             yield
 
-    def _locked_in_fleet(self, job: str, *, shared: bool) -> AbstractContextManager[Callable[[], None]]:
+    def _locked_in_fleet(
+        self, job: str, *, shared: bool, command: str = ""
+    ) -> AbstractContextManager[Callable[[], None]]:
         if not self.database:
             return nullcontext(lambda: None)  # a lock of this machine ends with the process
         require_driver()
         from periplus.store.database.postgres.job_lock import job_lock  # noqa: PLC0415  # an extra
 
-        return job_lock(self.database, job, self.node, shared=shared)
+        return job_lock(self.database, job, self.node, shared=shared, command=command)
 
     @contextmanager
     def reading_segments(self) -> Iterator[None]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from control.running import crawling, until
 from crawl.crawling import run_crawl, sound, typed, wait
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb, mesh
 
 
@@ -120,3 +125,13 @@ def test_a_running_crawl_is_paused_shown_resumed_and_stopped(tmp_path: Path) -> 
         assert said("stop", home=tmp_path) == "Stopping."
         assert wait(crawl.child).code == 130
     sound(tmp_path)
+
+
+def test_the_name_of_a_node_that_does_not_exist_is_refused(home: Path) -> None:
+    with closing(open_catalog(open_collection(home), LiveState)) as live:
+        live.publish(WorkerRow("crawl-1", Role.CRAWL, 0, 1, time.time(), time.time(), "running", 0, {}))
+    refused = typed("stop", "--node", "crawl-l", "--home", home)
+    assert (refused.code, refused.out) == (2, "")
+    assert "there is no node crawl-l: the nodes are crawl-1" in refused.complaint
+    with closing(open_catalog(open_collection(home), LiveState)) as live:
+        assert live.last_command() == 0

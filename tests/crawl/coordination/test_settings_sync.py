@@ -12,7 +12,7 @@ from crawl.crawling import typed
 from periplus.config import Settings, load, secret_keys
 from periplus.crawl.coordination import settings_sync
 from periplus.crawl.coordination.settings_sync import copy_settings, publish_settings, sync_settings, wait_for_settings
-from periplus.errors import ConfigError
+from periplus.errors import ConfigError, DatabaseUnavailable
 from periplus.store.collection import Collection
 
 SCOPE = '[scope]\nhosts = ["example.org"]\n'
@@ -137,6 +137,26 @@ def test_a_worker_waits_until_settings_are_published(
     wait_for_settings(other)
     assert tables_of(other) == {"scope": {"hosts": ["example.org"]}}
     assert caplog.text.count("waiting for the settings of the fleet") == 1
+
+
+def test_a_worker_that_waits_for_settings_outlasts_an_outage_of_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[bool | Exception] = [False, DatabaseUnavailable("away"), DatabaseUnavailable("away"), True]
+
+    def copy(_collection: Collection) -> bool:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(settings_sync, "copy_settings", copy)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    wait_for_settings(Collection(tmp_path, "postgresql://nowhere/db"))
+    assert answers == []
+    answers.append(DatabaseUnavailable("the wrong port"))
+    with pytest.raises(DatabaseUnavailable):
+        wait_for_settings(Collection(tmp_path, "postgresql://nowhere/db"))
 
 
 def test_every_kind_of_setting_survives_the_way(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import errno
 import os
 import resource
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -278,9 +278,9 @@ def test_a_page_of_the_last_batch_of_a_file_is_uploaded_with_it(
     uploaders, sync = [], ArchiveWriter.sync
     looks: list[bool] = []
 
-    def uploading(collection: Collection, worker: int, growing: Callable[[], str]) -> Uploader:
+    def uploading(collection: Collection, worker: int, growing: Callable[[], str], _former: Sequence[int]) -> Uploader:
         rows = open_catalog(collection, partial(CatalogUploadRows, worker=worker))
-        uploaders.append(Uploader(collection, open_store(collection.storage), rows, worker, growing))
+        uploaders.append(Uploader(collection, open_store(collection.storage), rows, (worker,), growing))
         return uploaders[0]  # its thread is not started
 
     def look_and_sync(writer: ArchiveWriter, pending: Pending) -> None:

@@ -157,6 +157,29 @@ def test_pages_that_a_second_lost_worker_had_to_parse_go_to_a_third_one(lost: Co
         assert [file.name for file in files.taken_over(SUCCESSOR)] == [FIRST]
 
 
+def test_a_node_with_fewer_workers_than_before_keeps_the_files_of_the_others(postgres: str, tmp_path: Path) -> None:
+    node = Collection(tmp_path, postgres, "file:///nowhere")
+    with closing(open_catalog(node, LostFiles, create=True)) as files, closing(rows_of(postgres, "a")) as fleet:
+        zero, one = fleet.join(0, 2), fleet.join(1, 2)
+        foreign = files.commit(Batch(), Written(500, archive_name(500, 1), 100, waits=False), files.begin_run({}), {})
+        files.commit(Batch(), Written(one.worker, archive_name(one.worker, 1), 100, waits=True), 1, {})
+        with psycopg.connect(postgres, options="-c search_path=periplus", autocommit=True) as connection:
+            connection.execute("UPDATE archives SET sealed_by = %s WHERE archive_id = %s", (one.worker, foreign))
+        for me in (zero, one):
+            fleet.leave(me)
+        assert files.lost_workers(0.0) == [one.worker]
+        me = fleet.join(0, 1)
+        assert me.earlier == {zero.worker, one.worker}
+        assert [file.name for file in files.taken_over(me.worker)] == [archive_name(500, 1)], (
+            "what another worker had to parse"
+        )
+        assert files.lost_workers(0.0) == []
+        assert files.give_up(one.worker, 0.0, SUCCESSOR) == [], "the node has come back after the list was read"
+        assert len(files.archives(one.worker)) == 1
+        fleet.leave(me)
+        assert files.lost_workers(0.0) == [me.worker, one.worker], "it has gone again"
+
+
 def test_files_of_a_worker_whose_lease_was_not_taken_are_not_given_up(lost: Collection) -> None:
     with closing(open_catalog(lost, LostFiles)) as files, closing(rows_of(lost.database, "a")) as fleet:
         fleet.join(0, 1)

@@ -60,6 +60,31 @@ def test_segments_wait_for_the_archive_files_of_their_pages(rows: CatalogUploadR
     assert rows.waiting("")[0].digest == b"digest"
 
 
+def test_a_segment_does_not_wait_for_files_that_were_begun_after_it(node: Collection, rows: CatalogUploadRows) -> None:
+    later = [segment._replace(name=segment.name.replace("1.parquet", "2.parquet")) for segment in (PAGES, LINKS)]
+    with closing(open_catalog(node)) as catalog:
+        (second,) = [file.archive_id for file in catalog.archives() if file.name == SECOND]
+        catalog.seal(1000, 2, later, {second: 50}, is_stored=False)
+    assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 100)) is Mark.STORED
+    assert [file.name for file in rows.waiting(SECOND)] == [LINKS.name, PAGES.name], "a busy worker always has one"
+    assert rows.mark_stored(WaitingFile(ARCHIVE, SECOND, 50)) is Mark.STORED
+    assert len(rows.waiting("")) == 4
+
+
+def test_files_of_a_worker_that_the_node_has_no_more_wait_for_another_one(
+    node: Collection, rows: CatalogUploadRows
+) -> None:
+    own = "w1001-000001.warc.gz"
+    with closing(open_catalog(node)) as catalog:
+        catalog.commit(Batch(), Written(1001, own, 9, waits=True), 1, {})
+    for former, names in (((), []), ((1000,), [FIRST, SECOND])):
+        with closing(open_catalog(node, partial(CatalogUploadRows, worker=1001, former=former))) as found:
+            assert [file.name for file in found.waiting(own)] == names
+            for file in found.waiting(own):
+                assert found.mark_stored(file) is Mark.STORED
+    assert [file.name for file in rows.waiting("")] == [LINKS.name, PAGES.name]
+
+
 def test_a_segment_is_seen_after_its_upload(node: Collection, rows: CatalogUploadRows) -> None:
     assert visible(node) == []
     for segment in (LINKS, PAGES):

@@ -90,7 +90,7 @@ def segment(node: Collection, rows: MemoryRows, number: int = 1) -> Path:
 
 
 def uploader(node: Collection, store: ObjectStore, rows: MemoryRows, growing: str = SECOND) -> Uploader:
-    return Uploader(node, store, rows, WORKER, lambda: growing)
+    return Uploader(node, store, rows, (WORKER,), lambda: growing)
 
 
 def test_a_complete_file_is_uploaded_recorded_and_removed(

@@ -125,3 +125,13 @@ def test_keys_in_an_address_are_not_shown() -> None:
     with pytest.raises(UsageError, match=r"'s3://bucket/prefix' is not the address") as caught:
         open_store("s3://AKIA:do-not-show-this@bucket/prefix")
     assert "do-not-show-this" not in str(caught.value)
+
+
+def test_a_node_is_told_at_its_start_that_files_will_wait(
+    s3: S3Server, bucket: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    require_bucket(bucket)
+    assert caplog.text == ""
+    with s3.answering(403):
+        require_bucket(bucket)
+    assert "the service refuses these keys; files wait on this node until the store can be used" in caplog.text

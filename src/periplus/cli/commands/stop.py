@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.reply import Node, show, wait_for_reply
+from periplus.cli.reply import Node, require_known, show, wait_for_reply
 from periplus.control.orders import drain, stop
 from periplus.store.collection import open_collection
 
@@ -23,6 +23,7 @@ def command(
 ) -> None:
     """End the running crawl when its requests under way have finished, as Ctrl-C does; the same crawl continues it."""
     collection = open_collection(home)
+    require_known(collection, node)
     (stop if now else drain)(collection, node)
     reply = wait_for_reply(collection, node)
     if not reply.is_running:

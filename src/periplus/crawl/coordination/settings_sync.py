@@ -16,7 +16,7 @@ from typing import Any
 
 from periplus.config import FILE_NAME, read_tables, secret_keys, shared_places
 from periplus.config.toml_writer import written_tables
-from periplus.errors import NoCollection
+from periplus.errors import DatabaseUnavailable, NoCollection
 from periplus.store.catalog.open_catalog import open_database
 from periplus.store.collection import Collection
 from periplus.store.settings_file import replace_settings
@@ -70,7 +70,7 @@ def copy_settings(collection: Collection) -> bool:
 def wait_for_settings(collection: Collection) -> None:
     """Copy the published settings; waits until a head has published them."""
     is_reported = False
-    while not copy_settings(collection):
+    while not _copied(collection, is_patient=is_reported):
         if not is_reported:
             logger.warning(
                 "waiting for the settings of the fleet: `periplus up` on the head publishes them, or `periplus worker "
@@ -78,6 +78,17 @@ def wait_for_settings(collection: Collection) -> None:
             )
             is_reported = True
         time.sleep(_POLL_SECONDS)
+
+
+def _copied(collection: Collection, *, is_patient: bool) -> bool:
+    """Whether the settings were copied; *is_patient*: a database that has answered before may be away for a while."""
+    try:
+        return copy_settings(collection)
+    except DatabaseUnavailable as error:
+        if not is_patient:
+            raise
+        logger.info("%s; trying again", error.sentence)
+        return False
 
 
 def _published(collection: Collection) -> str | None:

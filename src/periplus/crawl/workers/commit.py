@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,9 @@ class Committer:
         run_id: int,
         timing: StepTimes,
         limits: FileLimits | None = None,
+        former: Sequence[int] = (),
     ) -> None:
+        """*former*: workers that the node has no more, and whose files this one uploads."""
         self._catalog = open_catalog(collection)
         self._collection, self._limits = collection, limits or FileLimits(settings.archive_bytes)
         self._worker, self._run_id, self._timing = worker, run_id, timing
@@ -84,7 +87,7 @@ class Committer:
         self._failure: BaseException | None = None  # of `add_recovered`
         is_stored = not collection.uploads_files
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker, is_stored=is_stored)
-        self._uploader = uploading(collection, worker, lambda: self._growing) if not is_stored else None
+        self._uploader = uploading(collection, worker, lambda: self._growing, former) if not is_stored else None
 
     def fence(self, coordination: Coordination) -> None:
         """Write nothing more once the worker has lost its lease."""

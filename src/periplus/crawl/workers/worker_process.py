@@ -53,6 +53,7 @@ from periplus.store.catalog.live_state import LiveState, Role
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.cleanup import remove_unacknowledged
+from periplus.store.objects.open_store import require_bucket
 from periplus.store.segments.recovery import recover
 from periplus.url import Canonicalizer
 
@@ -74,6 +75,8 @@ async def _work(
     return_freed_memory_early()
     drop_loaded_code_pages()
     pa.set_memory_pool(pa.system_memory_pool())  # the allocator that the calls above configure
+    if assignment.collection.uploads_files:
+        require_bucket(assignment.collection.storage)  # before it joins: a node that cannot begin owns no hosts
     with (
         rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
         closing(open_catalog(assignment.collection)) as catalog,
@@ -90,6 +93,7 @@ async def _work(
             assignment.run_id,
             counters.timing,
             FileLimits.of(assignment.collection, assignment.settings),
+            former_workers(coordination, catalog),
         )
         committer.fence(coordination)
         shared.set(number, Metric.WORKER, coordination.worker)
@@ -144,11 +148,14 @@ def recover_files(
         before = catalog.worker_summary(assignment.run_id, coordination.worker)
         counters.resume(before, assignment.deaths, assignment.clock.now())
         remove_unacknowledged(assignment.collection, catalog, coordination.worker)
-    for worker in catalog.archive_workers():
-        is_own = worker == coordination.worker or not assignment.collection.uploads_files  # others upload their own
-        if is_own and coordination.recovers(worker):
-            recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
+    for worker in (*former_workers(coordination, catalog), coordination.worker):
+        recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
     return counters
+
+
+def former_workers(coordination: Coordination, catalog: Catalog) -> list[int]:
+    """Workers of earlier runs that have left archive files here, and that no worker of this run is."""
+    return [one for one in catalog.archive_workers() if one != coordination.worker and coordination.recovers(one)]
 
 
 @contextmanager

@@ -52,6 +52,8 @@ class LostFiles(RepairCatalog):
         with self._database.transaction():
             if self._database.row("lock_lost_worker", worker, grace) is None:
                 return []
+            if self._database.row("has_live_node", worker) is not None:
+                return []
             for (archive_id,) in list(self._database.rows("give_up_archives", worker)):
                 urls += self._give_up_file(archive_id)
             self._database.run("uncover_waiting_segments", worker)

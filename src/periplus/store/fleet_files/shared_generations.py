@@ -45,17 +45,18 @@ def roll_back(collection: Collection, name: str, number: int | None = None) -> i
     if not collection.storage:
         return number_of(generations.roll_back(number))
     published = PublishedGenerations(open_store(collection.storage), name, kind)
-    base = published.current()
-    target = published.find(number, base)
-    cache = GenerationCache(folder, published, _EVERYTHING)
-    try:
-        cache.bring(target)
-        generations.roll_back(target.number)
-        published.make_live(target, base)
-    except PeriplusError:
-        if base is not None:
-            cache.bring(base)
-        raise
+    with collection.building(kind.command):
+        base = published.current()
+        target = published.find(number, base)
+        cache = GenerationCache(folder, published, _EVERYTHING)
+        try:
+            cache.bring(target)
+            generations.roll_back(target.number)
+            published.make_live(target, base)
+        except PeriplusError:
+            if base is not None:
+                cache.bring(base)
+            raise
     return target.number
 
 
@@ -87,6 +88,12 @@ def bring_ranks(collection: Collection) -> None:
 
 @contextmanager
 def _sharing(collection: Collection, folder: Path, name: str, kind: Kind, keep: int) -> Iterator[None]:
+    with collection.building(kind.command), _published(collection, folder, name, kind, keep):
+        yield
+
+
+@contextmanager
+def _published(collection: Collection, folder: Path, name: str, kind: Kind, keep: int) -> Iterator[None]:
     if not collection.storage:
         yield
         return

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
 from periplus.store.database.database import Database
 from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS, Mark, Uploader, WaitingFile, is_complete
-from periplus.store.objects.open_store import open_store, require_bucket
+from periplus.store.objects.open_store import open_store
 
 
 class CatalogUploadRows:
-    """The rows of one worker in the database of the fleet."""
+    """The rows of one worker in the database of the fleet, and of former workers of its node."""
 
-    def __init__(self, database: Database, worker: int) -> None:
-        self._database, self._worker = database, worker
+    def __init__(self, database: Database, worker: int, former: Iterable[int] = ()) -> None:
+        self._database, self._worker, self._workers = database, worker, [worker, *former]
 
     def waiting(self, growing: str) -> list[WaitingFile]:
         """The files that are not in the object store; segments after the archive files of their pages."""
-        rows = self._database.rows("waiting_archives", self._worker)
+        rows = self._database.rows("waiting_archives", self._workers)
         return [WaitingFile(ARCHIVE, *row) for row in rows if is_complete(row[0], growing)] or [
             WaitingFile(SEGMENTS, name, size, bytes(digest))
-            for name, size, digest in self._database.rows("waiting_segments", self._worker)
+            for name, size, digest in self._database.rows("waiting_segments", self._workers)
         ]
 
     def mark_stored(self, file: WaitingFile) -> Mark:
@@ -51,10 +51,13 @@ class CatalogUploadRows:
         self._database.close()
 
 
-def uploading(collection: Collection, worker: int, growing: Callable[[], str]) -> Uploader:
-    """Begin to upload the complete files of a worker; *growing* names its first archive file that is not complete."""
-    require_bucket(collection.storage)  # here: the library of the store cannot be used before and after a fork
-    rows = open_catalog(collection, partial(CatalogUploadRows, worker=worker))
-    uploader = Uploader(collection, open_store(collection.storage), rows, worker, growing)
+def uploading(collection: Collection, worker: int, growing: Callable[[], str], former: Sequence[int] = ()) -> Uploader:
+    """Begin to upload the complete files of a worker; *growing* names its first archive file that is not complete.
+
+    *former*: workers that the node has no more, and whose files this worker uploads.
+    """
+    # The store is opened here: its library cannot be used before and after a fork.
+    rows = open_catalog(collection, partial(CatalogUploadRows, worker=worker, former=former))
+    uploader = Uploader(collection, open_store(collection.storage), rows, (worker, *former), growing)
     uploader.start()
     return uploader

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from collections.abc import Collection as Many
 from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
@@ -87,19 +88,19 @@ class UploadRows(Protocol):
 
 
 class Uploader:
-    """Uploads the files of one worker."""
+    """Uploads the files of one worker, and of former workers of its node."""
 
     def __init__(
         self,
         collection: Collection,
         store: ObjectStore,
         rows: UploadRows,
-        worker: int,
+        workers: Many[int],
         growing: Callable[[], str],
     ) -> None:
         """*growing*: see `is_complete`."""
         self._collection, self._store, self._rows = collection, store, rows
-        self._worker, self._growing = worker, growing
+        self._workers, self._growing = workers, growing
         self._last_error, self._damaged = "", set[str]()
         self._closed = Event()
         self._thread = Thread(target=self._run, name="uploader", daemon=True)
@@ -181,11 +182,12 @@ class Uploader:
     def _remove_local(self) -> None:
         """Remove the local copies of files in the object store; segments while no process reads them."""
         for path in self._collection.archive.glob(f"*{SUFFIX}"):
-            is_own = parse_archive_name(path.name)[0] == self._worker
+            is_own = parse_archive_name(path.name)[0] in self._workers
             if is_own and is_complete(path.name, self._growing()) and self._rows.is_removable(ARCHIVE, path.name):
                 path.unlink()
         is_builder = self._collection.index.is_dir()  # this node reads segments itself
-        own = () if is_builder else self._collection.segments.glob(f"*-w{self._worker:02d}-*.parquet")
+        names = [] if is_builder else [f"*-w{worker:02d}-*.parquet" for worker in self._workers]
+        own = [path for name in names for path in self._collection.segments.glob(name)]
         if stored := [path for path in own if self._rows.is_removable(SEGMENTS, path.name)]:
             with self._collection.without_segment_readers() as is_unused:
                 for path in stored if is_unused else ():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from periplus.errors import BucketMissing, StorageError, UsageError
+from periplus.errors import BucketMissing, ObjectMissing, StorageError, UsageError
 from periplus.store.generations import CURRENT
 from periplus.store.objects.object_store import ObjectStore
+
+logger = logging.getLogger("periplus.store")
 
 PATIENCE = 240.0  # seconds; requests are signed once, and signatures expire
 _CHECK_SECONDS = 3.0
@@ -21,10 +24,12 @@ def require_bucket(url: str) -> None:
     """
     try:
         open_store(url, patience=_CHECK_SECONDS).get(f"index/{CURRENT}")
+    except ObjectMissing:
+        return  # there is no index yet
     except BucketMissing:
         raise
-    except StorageError:
-        return
+    except StorageError as error:
+        logger.warning("%s; files wait on this node until the store can be used", error.sentence)
 
 
 def open_store(url: str, *, patience: float = PATIENCE) -> ObjectStore:

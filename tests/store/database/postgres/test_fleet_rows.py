@@ -324,3 +324,15 @@ def test_two_workers_never_wait_for_a_loan_of_each_other(start: Start, postgres:
         other.execute("SELECT 1 FROM loans WHERE share = 5 FOR UPDATE NOWAIT")
         other.rollback()
         exchange.result(timeout=30)
+
+
+def test_a_node_whose_clock_is_off_is_told_so(
+    postgres: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    PostgresDatabase(postgres, create=True).close()
+    now = time.time
+    for ahead, warnings in ((2.0, 0), (-30.0, 1)):
+        monkeypatch.setattr("periplus.store.database.postgres.fleet_rows.time.time", lambda ahead=ahead: now() + ahead)
+        with closing(FleetRows(postgres, "a", "a", 60.0, time.monotonic)) as rows:
+            rows.join(0, 1)
+        assert caplog.text.count("the clock of this machine is 30 s behind that of the server") == warnings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +26,7 @@ _DEFAULTS = {  # a server that has vanished is noticed within half a minute
     "keepalives_count": "3",
     "tcp_user_timeout": "30000",
 }
+_CLOCK_SECONDS = 5.0  # dates of pages, and pauses of hosts that go to another node, are wrong by as much
 _DISK_FULL = "53100"
 _ADVICE = "\n\tIs the server running"  # of the library; ours says more
 _IN_URL = re.compile(r"(://[^:/@\s]*:)([^\s]*)@")  # the user and the password
@@ -70,6 +72,20 @@ def connect(url: str, *, read_only: bool = False) -> Connection:
         raise _no_connection(url, error) from None
     _adapt(connection)
     return connection
+
+
+def clock_difference(connection: Connection) -> str:
+    """How far the clock of this machine is from that of the server, if that is more than a few seconds."""
+    row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+    return clock_problem(time.time() - float(row[0])) if row else ""
+
+
+def clock_problem(ahead: float) -> str:
+    """A clock that is this many seconds ahead of that of the server, in words; empty when it is right enough."""
+    if abs(ahead) < _CLOCK_SECONDS:
+        return ""
+    direction = "ahead of" if ahead > 0 else "behind"
+    return f"the clock of this machine is {abs(ahead):,.0f} s {direction} that of the server"
 
 
 def _options(given: str, *, read_only: bool) -> str:

@@ -1,5 +1,9 @@
 -- The statements of the coordination of workers.
 
+-- name: server_time
+-- The clock of the server, in Unix time.
+SELECT extract(epoch FROM clock_timestamp())::float8;
+
 -- name: lock_nodes
 -- Of two nodes that join with one name at the same time, the second one sees the first.
 SELECT pg_advisory_xact_lock(hashtext('periplus.join'));
@@ -23,6 +27,16 @@ DELETE FROM nodes WHERE folder = ?1 AND NOT EXISTS (
 INSERT INTO fleet_workers (folder, node, number, token) VALUES (?1, ?2, ?3, 1)
 ON CONFLICT (folder, number) DO UPDATE SET token = fleet_workers.token + 1, node = excluded.node
 RETURNING worker_id, token;
+
+-- name: lock_former_workers
+-- Another node may be giving up their files at this moment: its transaction ends first, and later ones see the lease of this node.
+SELECT worker_id FROM fleet_workers JOIN leases USING (worker_id)
+WHERE folder = ?1 AND is_live = 0 ORDER BY worker_id FOR UPDATE OF fleet_workers;
+
+-- name: inherit_parsing
+-- Pages of lost nodes that a former worker of this folder had to parse: the first worker of the node parses them.
+UPDATE archives SET sealed_by = ?1 WHERE sealed < committed AND sealed_by <> ?1 AND worker <> sealed_by
+AND sealed_by IN (SELECT worker_id FROM fleet_workers WHERE folder = ?2 AND number >= ?3);
 
 -- name: count_commits
 INSERT INTO worker_commits (worker_id) VALUES (?1) ON CONFLICT (worker_id) DO UPDATE SET commits = worker_commits.commits + 1

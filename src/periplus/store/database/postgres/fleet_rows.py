@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,8 +13,11 @@ from psycopg import conninfo
 
 from periplus.errors import DatabaseUnavailable, UsageError
 from periplus.store.database.fleet import FleetView, Heartbeat, Identity, Peer
+from periplus.store.database.postgres.connection import clock_problem
 from periplus.store.database.postgres.database import PostgresDatabase, lease_lost
 from periplus.store.shares import SHARES
+
+logger = logging.getLogger("periplus.crawl")
 
 _PATIENCE = 5.0  # seconds to wait for a lost server before the caller tries again
 
@@ -38,6 +43,9 @@ class FleetRows:
 
     def join(self, number: int, workers: int) -> Identity:
         """Become worker *number* of *workers* on this node; an earlier process of the same worker is fenced off."""
+        (at,) = self._database.row("server_time")
+        if wrong := clock_problem(time.time() - at):
+            logger.warning("%s: synchronize the clocks of all nodes with NTP", wrong)
         return self._database.retry(lambda: self._join(number, workers))
 
     def _join(self, number: int, workers: int) -> Identity:
@@ -47,6 +55,9 @@ class FleetRows:
             self._require_own_name()
             database.run("join_node", self._node, self._folder)
             worker, token = database.row("join_worker", self._folder, self._node, number)
+            database.run("lock_former_workers", self._folder)
+            if number == 0:
+                database.run("inherit_parsing", worker, self._folder, workers)
             (commits,) = database.row("count_commits", worker)
             forwarded, seeds = database.row("begin_lease", worker, token, self._lease)
             here = database.rows("workers_of_folder", self._folder)

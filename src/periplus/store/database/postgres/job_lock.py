@@ -22,15 +22,18 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pid <> pg_backend_p
 
 
 @contextmanager
-def job_lock(url: str, job: str, node: str, *, shared: bool = False) -> Iterator[Callable[[], None]]:
+def job_lock(url: str, job: str, node: str, *, shared: bool = False, command: str = "") -> Iterator[Callable[[], None]]:
     """Hold the lock of a job during the block; a second holder gets an error that names the first.
 
-    *shared*: several may hold it, but none alone. The server releases the lock of a process that was killed. Yields a
-    function that raises `CollectionLocked` when the lock was lost; see `Database.guard`.
+    *shared*: several may hold it, but none alone. *command*: its name for the error; empty: that of the job. The server
+    releases the lock of a process that was killed. Yields a function that raises `CollectionLocked` when the lock was
+    lost; see `Database.guard`.
     """
     with closing(connect(url)) as connection:
         try:
-            connection.execute("SELECT set_config('application_name', $1, false)", (f"periplus {job} on {node}"[:63],))
+            connection.execute(
+                "SELECT set_config('application_name', $1, false)", (f"periplus {command or job} on {node}"[:63],)
+            )
             row = connection.execute((_SHARE if shared else _LOCK).format(key=_KEY).encode(), (job,)).fetchone()
             owner = None
             if row != (True,):
@@ -38,9 +41,9 @@ def job_lock(url: str, job: str, node: str, *, shared: bool = False) -> Iterator
         except psycopg.Error as error:
             raise failure(url, error) from error
         if row != (True,):
-            name = owner[0] if owner else "another process"
+            other = owner[0] if owner else "another process"
             raise CollectionLocked(
-                f"{place_of(url)} is in use", f"`{name}` is writing it", "Wait for it to end, or stop it."
+                f"{place_of(url)} is in use", f"`{other}` is writing it", "Wait for it to end, or stop it."
             )
 
         def require_held() -> None:

@@ -11,12 +11,12 @@ UPDATE segments SET stored = FALSE, sealed_before = (SELECT jsonb_object_agg(arc
 WHERE name = ?1;
 
 -- name: waiting_archives
-SELECT name, committed FROM archives WHERE worker = ? AND NOT stored ORDER BY archive_id;
+SELECT name, committed FROM archives WHERE worker = ANY(?::bigint[]) AND NOT stored ORDER BY archive_id;
 
 -- name: waiting_segments
--- Links before pages. Segments wait for the archive files of their pages.
-SELECT name, bytes, digest FROM segments WHERE worker = ?1 AND NOT stored
-AND NOT EXISTS (SELECT 1 FROM archives WHERE worker = ?1 AND NOT stored AND sealed > 0) ORDER BY number, kind;
+-- Links before pages. A segment waits for the archive files of its pages, and not for those that the worker has begun since.
+SELECT name, bytes, digest FROM segments WHERE worker = ANY(?1::bigint[]) AND NOT stored
+AND NOT EXISTS (SELECT 1 FROM archives WHERE NOT stored AND jsonb_exists(segments.sealed_before, archive_id::text)) ORDER BY worker, number, kind;
 
 -- name: store_archive
 -- No row: the file was given up. FALSE: it has grown since its upload.
@@ -33,7 +33,10 @@ SELECT 1 FROM segments WHERE name = ? AND stored;
 
 -- name: lost_workers
 -- Workers that have had no lease for some seconds, and have files that were not uploaded, or pages that are in no uploaded segment.
+-- A node with fewer workers than before uploads the files of the others itself.
 SELECT worker_id FROM leases WHERE is_live = 0 AND ends < clock_timestamp() - ?::float8 * interval '1 second'
+AND NOT EXISTS (SELECT 1 FROM fleet_workers AS former JOIN fleet_workers AS other USING (folder) JOIN leases AS lease ON lease.worker_id = other.worker_id
+    WHERE former.worker_id = leases.worker_id AND lease.is_live = 1)
 AND (EXISTS (SELECT 1 FROM archives WHERE worker = worker_id AND NOT stored)
     OR EXISTS (SELECT 1 FROM archives WHERE sealed_by = worker_id AND sealed < committed)
     OR EXISTS (SELECT 1 FROM segments WHERE worker = worker_id AND NOT stored)) ORDER BY worker_id;
@@ -42,6 +45,11 @@ AND (EXISTS (SELECT 1 FROM archives WHERE worker = worker_id AND NOT stored)
 -- A worker that comes back waits for this lock when it joins. Its lease was taken, so every transaction of its earlier process is refused.
 SELECT 1 FROM fleet_workers JOIN leases USING (worker_id)
 WHERE worker_id = ? AND is_live = 0 AND ends < clock_timestamp() - ?::float8 * interval '1 second' FOR UPDATE OF fleet_workers;
+
+-- name: has_live_node
+-- Whether another worker of its folder has a lease. A statement of its own, after the lock: it sees a node that has joined meanwhile.
+SELECT 1 FROM fleet_workers AS former JOIN fleet_workers AS other USING (folder) JOIN leases ON leases.worker_id = other.worker_id
+WHERE former.worker_id = ? AND is_live = 1;
 
 -- name: give_up_archives
 -- Locks the rows against a node that has come back and uploads.

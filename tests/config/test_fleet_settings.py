@@ -57,6 +57,8 @@ def test_what_is_no_url_of_a_database_is_refused(url: str, tmp_path: Path, monke
     ("url", "why"),
     [
         (f"s3://AKIA:{SECRET}@bucket/prefix", "must have no keys"),
+        (f"s3://AKIA:ab/{SECRET}@bucket/prefix", "must have no keys"),
+        (f"s3://AKIA:{SECRET}/cd@bucket/prefix", "must have no keys"),
         ("s3://bucket/prefix?region=eu", "must have no keys and no options"),
         ("s3://bucket/a//b", "must have a prefix without"),
         ("s3://bucket/../b", "must have a prefix without"),

@@ -62,9 +62,22 @@ def test_the_folder_of_a_node_without_its_database_gets_no_catalog_of_its_own(tm
 def test_files_of_another_collection_are_not_removed(tmp_path: Path, postgres: str, worker: int) -> None:
     collection = node(tmp_path, postgres)
     path = write_page(collection, worker)
-    with pytest.raises(CollectionError, match=f"belongs to another fleet: .* does not know {path.name}. Use a new"):
+    with pytest.raises(CollectionError, match=f"belongs to another fleet: .* nor this file as {path.name}. Use a new"):
         clean(collection)
     assert path.exists()
+
+
+def test_files_of_another_collection_are_not_cut_because_the_fleet_has_the_same_name(
+    tmp_path: Path, postgres: str
+) -> None:
+    collection = node(tmp_path, postgres)
+    path = write_page(collection, 1000)
+    before = path.read_bytes()
+    with closing(open_catalog(collection, create=True)) as catalog:
+        catalog.commit(Batch(), Written(1000, path.name, len(before) - 1, waits=True), catalog.begin_run({}), {})
+    with pytest.raises(CollectionError, match="belongs to another fleet"):
+        clean(collection)
+    assert path.read_bytes() == before
 
 
 def test_unacknowledged_files_of_the_fleet_are_removed(tmp_path: Path, postgres: str) -> None:

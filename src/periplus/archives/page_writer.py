@@ -53,6 +53,7 @@ class PageWriter:
         stream = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS, is_stored=not uploads)
         self._segments, begin = stream, ArchiveWriter.begin if uploads else ArchiveWriter.resume
         self._writer = begin(collection.archive, IMPORTS, self._catalog.archives(IMPORTS))
+        self._uploader = uploading(collection, IMPORTS, lambda: self._writer.name) if uploads else None
         self._begin_batch()
 
     def has(self, url: str, at: float) -> bool:
@@ -88,11 +89,14 @@ class PageWriter:
         with reporting_full_disk(self._collection.home):
             self._segments.seal()
         self._catalog.end_run(self._counters.run_id, "done", self._summary())
-        if self._collection.uploads_files:
-            uploading(self._collection, IMPORTS, str).finish()
+        if self._uploader is not None:
+            self._uploader.finish()
+            self._uploader = None
 
     def close(self) -> None:
         """Close all files; pages that are not committed are imported again by the next import."""
+        if self._uploader is not None:
+            self._uploader.close()
         self._writer.close()
         self._segments.discard()
         self._reader.close()

@@ -39,7 +39,8 @@ def _storage(url: str) -> str:
     parts = urlsplit(url)
     if url and (parts.scheme not in _STORES or (parts.scheme == "s3" and not parts.netloc)):
         raise ValueError("must be a URL like s3://bucket/prefix or file:///folder")
-    if "@" in parts.netloc or parts.query or parts.fragment:
+    has_keys = "@" in parts.netloc or (parts.scheme == "s3" and ":" in parts.netloc)  # a key with '/' ends it
+    if has_keys or parts.query or parts.fragment:
         raise ValueError("must have no keys and no options; keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     if parts.scheme == "s3" and _NO_PREFIX.search(parts.path.strip("/")):
         raise ValueError("must have a prefix without '//', '.' and '..'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Collection as Many
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from functools import cache
 from itertools import count
@@ -93,10 +93,10 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
     return kept
 
 
-def _require_known_files(collection: Collection, acknowledged: Many[str]) -> None:
-    """Refuse a folder with archive files of another database: they would be removed as unacknowledged ones.
+def _require_known_files(collection: Collection, acknowledged: Mapping[str, int]) -> None:
+    """Refuse a folder with archive files of another database: they would be removed or cut as unacknowledged ones.
 
-    *acknowledged*: the archive files of the fleet.
+    *acknowledged*: the archive files of the fleet and their sizes. All fleets give their files the same names.
     """
     if not collection.database:
         return
@@ -109,13 +109,15 @@ def _require_known_files(collection: Collection, acknowledged: Many[str]) -> Non
         place = database.place
     raise CollectionError(
         f"{collection.home} belongs to another fleet",
-        f"{place} does not know {min(unknown)}",
+        f"{place} does not know this folder, nor this file as {min(unknown)}",
         "Use a new folder, or the database that this node has worked for; `periplus import` reads its archive files.",
     )
 
 
-def _is_foreign(path: Path, acknowledged: Many[str]) -> bool:
-    return path.name not in acknowledged and parse_archive_name(path.name)[0] != IMPORTS and path.stat().st_size > 0
+def _is_foreign(path: Path, acknowledged: Mapping[str, int]) -> bool:
+    """Whether a file is neither empty, nor imported, nor a copy of a file of the fleet that a job has downloaded."""
+    is_copy = path.stat().st_size in (0, acknowledged.get(path.name))
+    return not is_copy and parse_archive_name(path.name)[0] != IMPORTS
 
 
 def _size(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -10,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import environment, periplus, reach
+from periplus.crawl.coordination.fleet_coordination import since_boot
 from periplus.store.catalog.batch import Batch, Written
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.database.postgres.database import PostgresDatabase
+from periplus.store.database.postgres.fleet_rows import FleetRows
+from periplus.store.fleet_files.lost_files import LostFiles
 from periplus.store.fleet_files.upload_rows import CatalogUploadRows
 from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS, Mark, WaitingFile
 from periplus.store.manifest import SealedSegment
@@ -60,6 +64,13 @@ def test_segments_wait_for_the_archive_files_of_their_pages(rows: CatalogUploadR
     assert rows.waiting("")[0].digest == b"digest"
 
 
+def test_a_segment_does_not_wait_for_an_archive_file_that_cannot_be_uploaded(
+    node: Collection, rows: CatalogUploadRows
+) -> None:
+    assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 100)) is Mark.STORED
+    assert [file.name for file in rows.waiting("")] == [SECOND, LINKS.name, PAGES.name], "the second one is damaged"
+
+
 def test_a_segment_does_not_wait_for_files_that_were_begun_after_it(node: Collection, rows: CatalogUploadRows) -> None:
     later = [segment._replace(name=segment.name.replace("1.parquet", "2.parquet")) for segment in (PAGES, LINKS)]
     with closing(open_catalog(node)) as catalog:
@@ -69,6 +80,20 @@ def test_a_segment_does_not_wait_for_files_that_were_begun_after_it(node: Collec
     assert [file.name for file in rows.waiting(SECOND)] == [LINKS.name, PAGES.name], "a busy worker always has one"
     assert rows.mark_stored(WaitingFile(ARCHIVE, SECOND, 50)) is Mark.STORED
     assert len(rows.waiting("")) == 4
+
+
+def test_a_node_that_has_left_and_still_uploads_is_not_given_up(
+    node: Collection, rows: CatalogUploadRows, postgres: str
+) -> None:
+    with closing(FleetRows(postgres, "a", "folder", 60.0, since_boot)) as fleet:
+        me = fleet.join(0, 1)
+        assert me.worker == 1000
+        fleet.leave(me)
+    with closing(open_catalog(node, LostFiles)) as lost:
+        time.sleep(1)
+        assert lost.lost_workers(1) == [1000]
+        rows.extend_grace()
+        assert lost.lost_workers(1) == []
 
 
 def test_files_of_a_worker_that_the_node_has_no_more_wait_for_another_one(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from periplus.errors import StorageUnavailable
-from periplus.store.archive.warc_files import archive_name
+from periplus.store.archive.warc_files import IMPORTS, archive_name
 from periplus.store.checksums import file_digest
 from periplus.store.collection import Collection, create_collection
 from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS, Mark, Uploader, WaitingFile, is_complete
@@ -32,6 +32,7 @@ class MemoryRows:
     stored: set[str] = field(default_factory=set)
     sealed: set[str] = field(default_factory=set)  # archive files whose pages are all in segments
     given_up: set[str] = field(default_factory=set)
+    graces: int = 0
 
     def waiting(self, growing: str) -> list[WaitingFile]:
         left = [file for file in self.files if file.name not in self.stored | self.given_up]
@@ -48,6 +49,9 @@ class MemoryRows:
 
     def is_removable(self, folder: str, name: str) -> bool:
         return name in self.stored and (folder == SEGMENTS or name in self.sealed)
+
+    def extend_grace(self) -> None:
+        self.graces += 1
 
     def leave(self) -> None:
         pass
@@ -202,6 +206,26 @@ def test_a_damaged_segment_is_not_uploaded_and_the_others_are(
     assert rows.stored == {sound.name}
     assert [record.levelname for record in caplog.records] == ["ERROR"]
     assert "cannot be uploaded" in caplog.text
+
+
+def test_a_node_that_has_left_shows_before_every_file_that_it_still_uploads(
+    node: Collection, store: CountingStore, rows: MemoryRows
+) -> None:
+    for number in (1, 2, 3):
+        segment(node, rows, number)
+    uploader(node, store, rows).finish()
+    assert rows.graces == 3
+
+
+def test_imported_files_of_another_node_are_not_missed(
+    node: Collection, store: CountingStore, rows: MemoryRows, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive(node, rows, archive_name(IMPORTS, 1))
+    rows.files.append(WaitingFile(ARCHIVE, archive_name(IMPORTS, 2), 7))
+    rows.files.append(WaitingFile(SEGMENTS, segment_name("pages", IMPORTS, 2), 7, b"digest"))
+    assert uploader(node, store, rows).upload() == 0
+    assert rows.stored == {archive_name(IMPORTS, 1)}
+    assert not caplog.records
 
 
 def test_what_the_fleet_has_given_up_is_kept_aside(node: Collection, store: CountingStore, rows: MemoryRows) -> None:

@@ -19,12 +19,13 @@ class CatalogUploadRows:
         self._database, self._worker, self._workers = database, worker, [worker, *former]
 
     def waiting(self, growing: str) -> list[WaitingFile]:
-        """The files that are not in the object store; segments after the archive files of their pages."""
-        rows = self._database.rows("waiting_archives", self._workers)
-        return [WaitingFile(ARCHIVE, *row) for row in rows if is_complete(row[0], growing)] or [
+        """The files that are not in the object store; of segments those whose archive files are there."""
+        archives = [WaitingFile(ARCHIVE, *row) for row in self._database.rows("waiting_archives", self._workers)]
+        segments = [
             WaitingFile(SEGMENTS, name, size, bytes(digest))
             for name, size, digest in self._database.rows("waiting_segments", self._workers)
         ]
+        return [file for file in archives if is_complete(file.name, growing)] + segments
 
     def mark_stored(self, file: WaitingFile) -> Mark:
         """Record that a file is in the object store.
@@ -41,6 +42,10 @@ class CatalogUploadRows:
         """Whether the local file is not needed any more."""
         statement = "is_archive_removable" if folder == ARCHIVE else "is_segment_removable"
         return self._database.row(statement, name) is not None
+
+    def extend_grace(self) -> None:
+        """Let the grace time of the node begin anew: it has no lease any more, and still uploads."""
+        self._database.run("extend_grace", self._workers)
 
     def leave(self) -> None:
         """Remove the node from the list of nodes when it is done."""

@@ -31,6 +31,10 @@ SELECT 1 FROM archives WHERE name = ? AND stored AND sealed >= committed;
 -- name: is_segment_removable
 SELECT 1 FROM segments WHERE name = ? AND stored;
 
+-- name: extend_grace
+-- A node that has left goes on uploading without a lease. Its time of silence begins anew.
+UPDATE leases SET ends = clock_timestamp() WHERE worker_id = ANY(?::bigint[]) AND is_live = 0;
+
 -- name: lost_workers
 -- Workers that have had no lease for some seconds, and have files that were not uploaded, or pages that are in no uploaded segment.
 -- A node with fewer workers than before uploads the files of the others itself.

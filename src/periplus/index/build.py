@@ -33,7 +33,7 @@ from periplus.index.forward.forward_index import ForwardIndex
 from periplus.index.partitions.run import write_in_partitions
 from periplus.index.planning.left_out import PageRules
 from periplus.index.planning.lineage import Continuation, Lineage, continued
-from periplus.index.planning.plan import Plan
+from periplus.index.planning.plan import LiveSegment, Plan
 from periplus.index.storage.pagestore import PageStore
 from periplus.index.storage.parts import DOCUMENTS
 from periplus.index.storage.shards import SHARDS, document_folders, shard_folders
@@ -163,23 +163,22 @@ def _summary(generation: Path, plan: Plan, lineage: Lineage, build: str, started
 
 
 @contextmanager
-def _live_segments(collection: Collection, only: Container[str] | None) -> Iterator[dict[Path, Path | None]]:
-    """The segments of pages to index, after a check of every byte, each with its links; None: they are damaged."""
+def _live_segments(collection: Collection, only: Container[str] | None) -> Iterator[list[LiveSegment]]:
+    """The segments to index, after a check of every byte.
+
+    The build reads the manifest here only: another process may replace segments meanwhile.
+    """
     with collection.reading_segments():
         with closing(open_catalog(collection)) as catalog:
             live = catalog.segments()
         bring_segments(collection, live)
-        pages, links = (
-            [segment_file(collection.segments, segment) for segment in live if segment.kind == kind]
-            for kind in ("pages", "links")
-        )
-        if only is not None:
-            pages = [file for file in pages if file.path.name in only]
+        pages = [one for one in live if one.kind == "pages" and (only is None or one.name in only)]
         if not pages:
             raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
-        require_intact(pages)
-        intact = {file.path.name: file.path for file in links if file.damage() is None}
-        yield {file.path: intact.get(file.path.name.replace("pages-", "links-", 1)) for file in pages}
+        file_of = partial(segment_file, collection.segments)
+        require_intact(map(file_of, pages))
+        links = {one.name: one for one in live if one.kind == "links" and file_of(one).damage() is None}
+        yield [LiveSegment(one, links.get(one.name.replace("pages-", "links-", 1))) for one in pages]
 
 
 def _write_generation(

@@ -23,6 +23,7 @@ from periplus.index.planning.lineage import Continuation
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.fleet_files.job_files import store_segments
+from periplus.store.segments.compaction import compact
 from periplus.store.task_runner import InProcessRunner, TaskRunner
 from search.library import Doc, index, shelve
 from two_attempts import TwoAttempts
@@ -116,6 +117,34 @@ def test_tasks_on_other_machines_read_and_write_the_object_store(tmp_path: Path)
     assert in_partitions(fleet).documents == facts_of(alone)["documents"]
     assert files_of(live_index(fleet)) == files_of(alone)
     assert not any(path.is_file() for path in (tmp_path / "store" / "scratch").rglob("*"))
+
+
+@pytest.mark.usefixtures("small_partitions")
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_tasks_read_the_segments_that_were_planned_although_others_have_replaced_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_stored: bool
+) -> None:
+    """The lock of the build keeps the files; the objects stay for an hour after they were replaced."""
+    collection = make_collection(tmp_path / "home", pages=120)
+    index(collection)
+    alone = live_index(collection)
+    if is_stored:
+        (tmp_path / "store").mkdir()
+        collection = replace(collection, storage=f"file://{tmp_path}/store")
+        with closing(open_catalog(collection)) as catalog:
+            store_segments(collection, catalog.segments())
+    merged = []
+
+    def compacting(documents: int, parallelism: int) -> list[int]:
+        merged.append(compact(collection, fewest=2).merged)
+        return partition_sizes(documents, parallelism)
+
+    monkeypatch.setattr(run, "partition_sizes", compacting)
+    in_partitions(collection)
+    assert merged == [3]
+    assert live_index(collection) != alone
+    assert files_of(live_index(collection)) == files_of(alone)
+    assert problems_of(live_index(collection)) == []
 
 
 @pytest.mark.usefixtures("small_partitions")

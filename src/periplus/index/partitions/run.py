@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,8 @@ from periplus.index.planning.plan import Plan
 from periplus.index.storage.shards import shard_of
 from periplus.index.update import Base
 from periplus.index.writer import Written
-from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
 from periplus.store.fleet_files.job_staging import JobStaging, job_staging
-from periplus.store.manifest import SealedSegment
 from periplus.store.task_runner import TaskRunner
 
 FEWEST = 1_000  # documents of a partition: starting a task takes as long as some hundred
@@ -42,7 +39,7 @@ def write_in_partitions(
     sizes = partition_sizes(plan.added, runner.parallelism)
     first = base.first if base is not None else 0
     with job_staging(collection, "index") as staging:
-        tasks = list(_tasks(plan, collection, settings, tuple(languages), first, sizes, staging))
+        tasks = list(_tasks(plan, settings, tuple(languages), first, sizes, staging))
         outputs = list(runner.run(build_partition, tasks, progress))
         partitions = [staging.collect_output(output.files) for output in outputs]
         media = join_partitions(folder, partitions, settings, base)
@@ -58,7 +55,6 @@ def partition_sizes(documents: int, parallelism: int) -> list[int]:
 
 def _tasks(
     plan: Plan,
-    collection: Collection,
     settings: Indexing,
     languages: tuple[str, ...],
     first: int,
@@ -66,15 +62,12 @@ def _tasks(
     staging: JobStaging,
 ) -> Iterator[PartitionTask]:
     """The tasks, after their input is written."""
-    with closing(open_catalog(collection)) as catalog:
-        sealed = {segment.name: segment for segment in catalog.segments()}
     firsts = np.full(settings.shards, first, np.int64)  # shards have no base, so it is 0 for more than one
     for number, rows in enumerate(plan.planned_rows(sizes)):
         name = f"{number:05d}"
         write_input(staging.inputs_of(name), rows, plan)
         staging.publish_input(name)
-        segments = _segments(rows, plan, sealed)
-        yield PartitionTask(name, tuple(firsts.tolist()), segments, settings, languages, staging)
+        yield PartitionTask(name, tuple(firsts.tolist()), plan.segments_of(rows), settings, languages, staging)
         firsts = firsts + _by_shard(rows, settings.shards)
 
 
@@ -82,10 +75,3 @@ def _by_shard(rows: pa.Table, shards: int) -> NDArray[np.intp]:
     """How many documents of rows each shard has."""
     owners = [shard_of(url_id, shards) for url_id in rows["url_id"].to_pylist()]
     return np.bincount(np.array(owners, np.intp), minlength=shards)
-
-
-def _segments(rows: pa.Table, plan: Plan, sealed: Mapping[str, SealedSegment]) -> tuple[SealedSegment, ...]:
-    """The segments that have the pages of rows, and those of their links."""
-    pages = [Path(name) for name in rows["segment"].unique().to_pylist()]
-    links = [found for path in pages if (found := plan.links_of(path)) is not None]
-    return tuple(sealed[path.name] for path in [*pages, *links])

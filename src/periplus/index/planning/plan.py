@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ from periplus.model import Quality
 from periplus.store.collection import Collection
 from periplus.store.database.sql_files import read_statements
 from periplus.store.duckdb_session import batches, connect, plain_errors
+from periplus.store.manifest import SealedSegment
 from periplus.store.ranks import open_ranks
 from periplus.store.segments.schema import read_some_pages
 from periplus.text.analyzer import language_of
@@ -48,20 +49,28 @@ _NO_DOCUMENTS = pa.table(
 )
 
 
+class LiveSegment(NamedTuple):
+    """A segment to index, as the manifest has it."""
+
+    pages: SealedSegment
+    links: SealedSegment | None  # None: the file is damaged
+
+
 class Plan:
     """The documents of the new generation, joined from pages, ranks and anchor texts."""
 
     def __init__(
         self,
         collection: Collection,
-        segments: dict[Path, Path | None],
+        segments: Sequence[LiveSegment],
         settings: Indexing,
         spill: Path,
         rules: PageRules | None,
     ) -> None:
-        """*segments*: those of pages, each with its links; *spill*: a folder for what does not fit into memory."""
+        """*spill*: a folder for what does not fit into memory."""
         self._sql = read_statements("periplus.index.planning", "plan.sql")
-        self._segments, self._settings, self._spill = segments, settings, spill
+        self._segments = {segment.pages.name: segment for segment in segments}
+        self._settings, self._spill = settings, spill
         self._collection, self._rules = collection, rules
         self._ranks = open_ranks(collection.ranks)
         if self._ranks is not None:
@@ -91,7 +100,7 @@ class Plan:
     # -- which documents ------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        names = list(map(str, sorted(self._segments)))
+        names = [str(self._collection.segments / name) for name in sorted(self._segments)]
         files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
         columns = ["*", "filename AS segment", "file_row_number AS place"]
         if "signature" not in files.columns:  # no page was reparsed yet
@@ -254,15 +263,20 @@ class Plan:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every new document in the order of its number: the columns of its segment, `rows` in plan.sql, its links."""
-        segments = {str(pages): Segment(pages, links) for pages, links in self._segments.items()}
+        folder = self._collection.segments
+        segments = {
+            str(folder / name): Segment(folder / name, folder / live.links.name if live.links else None)
+            for name, live in self._segments.items()
+        }
         reader = DocumentReader(self._database, self._sql["links"], segments, self.template_lines, self.sites)
         with _plain_errors():
             query = batches(self._database, self._sql["rows"], ROWS_AT_ONCE)
             yield from reader.rows(row for batch in query for row in batch.to_pylist())
 
-    def links_of(self, pages: Path) -> Path | None:
-        """The file with the links of a segment of pages; None: it is damaged."""
-        return self._segments[pages]
+    def segments_of(self, rows: pa.Table) -> tuple[SealedSegment, ...]:
+        """The segments that have the pages of planned rows, and those of their links."""
+        live = (self._segments[Path(path).name] for path in rows["segment"].unique().to_pylist())
+        return tuple(segment for pair in live for segment in pair if segment is not None)
 
     def planned_rows(self, sizes: Iterable[int]) -> Iterator[pa.Table]:
         """`rows` in plan.sql of all new documents, in the order of their numbers, in tables of so many rows."""

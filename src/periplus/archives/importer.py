@@ -75,8 +75,8 @@ def import_archives(
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     collection = create_collection(home)
     with (
-        collection.locked(alone=True),
-        closing(PageWriter(collection, settings, [str(file) for file in files])) as writer,
+        collection.locked(alone=True) as require_held,
+        closing(PageWriter(collection, settings, [str(file) for file in files], require_held)) as writer,
     ):
         record_importer = _RecordImporter(settings, writer, found, ignore_scope=ignore_scope)
         for number, file in enumerate(files):

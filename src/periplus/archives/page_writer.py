@@ -7,6 +7,7 @@ transaction, then added to a segment. A new or queued URL becomes done; a URL fe
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ _MARKS_AT_ONCE = 10_000  # URLs
 class PageWriter:
     """Writes imported pages in batches."""
 
-    def __init__(self, collection: Collection, settings: Settings, names: list[str]) -> None:
+    def __init__(
+        self, collection: Collection, settings: Settings, names: list[str], require_held: Callable[[], None]
+    ) -> None:
+        """*names*: of the imported files. *require_held* raises an error when the lock of the collection was lost."""
         self._collection, self._settings = collection, settings
         parser = PageParser(
             Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
@@ -45,6 +49,7 @@ class PageWriter:
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
         require_sound(collection)
         self._catalog = open_catalog(collection, create=True)
+        self._catalog.guard(require_held)
         self.blocked = self._catalog.block_list()
         remove_unacknowledged(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)

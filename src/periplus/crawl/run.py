@@ -254,23 +254,19 @@ class _Run:
         self._clock = clock
         self._addresses = AddressTable(request.settings.politeness, request.workers)  # kept over rounds, as delays are
         self._rounds: list[_Round] = []  # those that have ended
-        self._kept: Sequence[Path] = ()
+        self._kept: list[Path] = []
+        self._previous: dict[str, Any] | None = None  # the latest run before this one
 
     def crawl(self) -> Result:
         """Crawl all rounds to the end of the run."""
-        _persistently(self._collection, self._begin_in_catalog)
+        _persistently(self._collection, self._begin)
+        _persistently(self._collection, self._requeue)
         for number in range(self._request.rounds or 1):
             self._rounds.append(self._crawl_round(self._named if number == 0 else _NamedUrls()))
             if self._rounds[-1].ending is not Ending.DONE or not self._release_next_round(number + 1):
                 break
         is_stopped = self._rounds[-1].ending is Ending.INTERRUPTED  # the user waits
         return _persistently(self._collection, self._end_in_catalog, 0.0 if is_stopped else _END_SECONDS)
-
-    def _begin_in_catalog(self) -> None:
-        with self._catalog() as catalog:
-            if not self._named and not catalog.seeds() and not self._request.waits:
-                raise _no_seed()
-            self._begin(catalog)
 
     def _end_in_catalog(self) -> Result:
         with self._catalog() as catalog:
@@ -280,25 +276,38 @@ class _Run:
         with self._catalog() as catalog:
             return catalog.counters()["known"]
 
-    def _begin(self, catalog: Catalog) -> None:
-        self._kept = remove_unacknowledged(self._collection, catalog)
-        previous = catalog.last_run()
-        self._was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
-        with closing(open_catalog(self._collection, LiveState)) as live:
-            live.remove_all(self._collection.node, Role.CRAWL)  # of a crawl that was killed: this one has the lock
-            self._first_command = live.last_command()
-        self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
-        if previous is not None and previous["arguments"].get("rounds") and not self._collection.database:
-            catalog.release_held()
-        catalog.pack_seen()
-        was_done = (
-            previous is not None and previous["outcome"] == Ending.DONE
-        )  # otherwise the same command continues the run
-        catalog.requeue(self._named.seeds, done_too=was_done)
-        catalog.requeue_sitemaps(self._named.sitemaps)
-        if not self._request.settings.frontier.trap_fetches:
-            catalog.requeue_trapped()
-        counters, budget = catalog.counters(), self._request.budget
+    def _begin(self) -> None:
+        """Clean the folder and begin the run, as the last step: after an error it can be repeated."""
+        with self._catalog() as catalog:
+            if not self._named and not catalog.seeds() and not self._request.waits:
+                raise _no_seed()
+            self._kept += remove_unacknowledged(self._collection, catalog)
+            self._previous = catalog.last_run()
+            with closing(open_catalog(self._collection, LiveState)) as live:
+                live.remove_all(self._collection.node, Role.CRAWL)  # of a crawl that was killed: this one has the lock
+                self._first_command = live.last_command()
+            self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
+
+    def _requeue(self) -> None:
+        """Requeue what the run fetches again."""
+        with self._catalog() as catalog:
+            previous = self._previous
+            if previous is not None and previous["arguments"].get("rounds") and not self._collection.database:
+                catalog.release_held()
+            catalog.pack_seen()
+            was_done = previous is not None and previous["outcome"] == Ending.DONE  # else this command continues it
+            catalog.requeue(self._named.seeds, done_too=was_done)
+            catalog.requeue_sitemaps(self._named.sitemaps)
+            if not self._request.settings.frontier.trap_fetches:
+                catalog.requeue_trapped()
+            self._set_limits(catalog.counters())
+
+    @property
+    def _was_stopped(self) -> bool:
+        return self._previous is not None and self._previous["outcome"] in ("running", Ending.INTERRUPTED)
+
+    def _set_limits(self, counters: dict[str, int]) -> None:
+        budget = self._request.budget
         self._target = Target(budget.until_pages, budget.until_bytes)
         is_alone = not self._collection.database  # otherwise other nodes add pages, too
         self._budget = budget.for_collection(counters["fetched"], counters["bytes"]) if is_alone else budget
@@ -348,6 +357,9 @@ class _Run:
         """Release the URLs that wait for the next round, unless all rounds have ended; False: there are none."""
         if rounds == (self._request.rounds or 1):
             return False
+        return _persistently(self._collection, self._release_held, _END_SECONDS)
+
+    def _release_held(self) -> bool:
         with self._catalog() as catalog:
             catalog.end_round(self._run_id, self._summary_so_far() | {"rounds": self._round_reports()})
             return catalog.release_held() > 0

@@ -91,7 +91,7 @@ class OwnedUrls:
         found, old = [(_NO_KEYS, _NO_SHARES)], [_NO_KEYS]
         for keys, shares in catalog.seen_keys(wanted):
             if shares is None:
-                old.append(keys)
+                old += [] if self._has_old_keys else [keys]
             else:
                 mine = is_wanted[shares]
                 found.append((keys[mine], shares[mine]))

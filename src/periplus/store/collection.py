@@ -132,19 +132,20 @@ class Collection:
             yield require_held
 
     @contextmanager
-    def building(self, command: str, *, alone: bool = False) -> Iterator[None]:
+    def building(self, command: str, *, alone: bool = False) -> Iterator[Callable[[], None]]:
         """Lock the fleet for a build of ranks or index; *alone*: no other node may build, because pages are forgotten.
 
-        A build would publish what it has read before. On one machine the locks of the generations do it.
+        A build would publish what it has read before. On one machine the locks of the generations do it. Yields a
+        function as `locked` does; call it before the build is published.
         """
         if not self.database or self.database in _BUILDING_ALONE:  # a part of the job that holds the lock
-            yield
+            yield lambda: None
             return
-        with self._locked_in_fleet("build", shared=not alone, command=command):
+        with self._locked_in_fleet("build", shared=not alone, command=command) as require_held:
             if alone:
                 _BUILDING_ALONE.add(self.database)
             try:
-                yield
+                yield require_held
             finally:
                 _BUILDING_ALONE.discard(self.database)
 

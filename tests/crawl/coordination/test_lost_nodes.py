@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -141,6 +142,29 @@ def test_pages_of_a_lost_node_are_added_to_segments_once(
     nodes.look()
     nodes.look()
     assert added == [([ROW], 7, 300), ([ROW, ROW], 7, 500)]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_worker_that_is_done_first_parses_the_pages_that_it_took(
+    nodes: LostNodes, files: Files, added: Added, monkeypatch: pytest.MonkeyPatch, at_once: bool
+) -> None:
+    monkeypatch.setattr(lost_nodes, "unsealed_pages", lambda *_: iter([([ROW], 500)]))
+    nodes.start()
+    files.archives = [FILE]
+    nodes.stop(at_once=at_once)
+    assert at_once or added == [([ROW], 7, 500)]
+
+
+def test_pages_that_the_process_before_took_are_parsed_at_once(
+    nodes: LostNodes, files: Files, added: Added, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = Event()
+    files.archives = [FILE]
+    monkeypatch.setattr(lost_nodes, "unsealed_pages", lambda *_: parsed.set() or iter([([ROW], 500)]))
+    nodes.start()
+    assert parsed.wait(30), "not only after a quarter of the grace time"
+    nodes.stop(at_once=False)
+    assert added == [([ROW], 7, 500)]
 
 
 def test_while_the_object_store_fails_pages_of_a_lost_node_wait(

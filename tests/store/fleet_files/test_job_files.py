@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from graph.webs import CrawledPage, web
 from periplus.archives.exporter import Selection, export_archive
 from periplus.config import Indexing, LinkAnalysis, Settings
-from periplus.errors import DamagedFile, NoIndex, ObjectChanged, ObjectMissing, StorageUnavailable
+from periplus.errors import CollectionLocked, DamagedFile, NoIndex, ObjectChanged, ObjectMissing, StorageUnavailable
 from periplus.graph.run import rank
 from periplus.index.build import build_index
 from periplus.inspector.generation_list import list_generations, list_published
@@ -214,6 +215,29 @@ def test_after_a_rollback_every_node_searches_the_earlier_index(tmp_path: Path) 
     assert titles(head) == ["http://a.test/", "http://b.test/"]
     with pytest.raises(NoIndex, match="has no generation 7"):
         roll_back(head, "index", 7)
+
+
+def test_a_build_whose_lock_was_lost_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "objects").mkdir()
+    node = replace(create_collection(tmp_path / "node"), storage=f"file://{tmp_path}/objects")
+    with sharing_index(node, 3):
+        build(node.index, {"a": b"before"})
+
+    @contextmanager
+    def losing(*_: object) -> Iterator[Callable[[], None]]:
+        def require_held() -> None:
+            raise CollectionLocked("the lock was lost", "the server has ended its connection")
+
+        yield require_held
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Collection, "building", losing)
+        with pytest.raises(CollectionLocked), sharing_index(node, 3):
+            build(node.index, {"a": b"with forgotten pages"})
+    assert live_number(node) == 1
+    with sharing_index(node, 3):
+        pass
+    assert live_number(node) == 1
 
 
 def test_a_rollback_that_comes_second_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,11 +51,17 @@ class LostNodes:
         self._thread.join()
 
     def _look_often(self) -> None:
+        self._try(self._parse_taken)  # which an earlier process of this worker took
         while not self._ended.wait(min(self._grace / 4, _LONGEST_INTERVAL)):
-            try:
-                self.look()
-            except PeriplusError as error:
-                logger.warning("%s", error)
+            self._try(self.look)
+        if not self._is_dropping:
+            self._try(self._parse_taken)  # which it took since
+
+    def _try(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except PeriplusError as error:
+            logger.warning("%s", error)
 
     def look(self) -> None:
         """Give up the files of workers that are lost, and parse uploaded pages of theirs that are in no segment."""
@@ -63,6 +69,10 @@ class LostNodes:
             lost = files.lost_workers(self._grace)
             if self._is_long_connected():
                 self._give_up(files, lost)
+        self._parse_taken()
+
+    def _parse_taken(self) -> None:
+        with closing(open_catalog(self._collection, LostFiles)) as files:
             for file in files.taken_over(self._worker):
                 if file.archive_id not in self._parsed and not self._is_dropping:
                     self._parse(files, file)

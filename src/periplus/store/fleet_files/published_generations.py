@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -77,10 +77,12 @@ class PublishedGenerations:
         """The name of the object with the content of a file."""
         return f"{self._folder}/files/{file.digest.hex()}"
 
-    def publish(self, folder: Path, base: Current | None, keep: int) -> Current:
+    def publish(
+        self, folder: Path, base: Current | None, keep: int, require_held: Callable[[], object] = bool
+    ) -> Current:
         """Upload a complete generation and make it live, if *base* is still the live one; removes old generations.
 
-        Files of *base* are not uploaded again.
+        Files of *base* are not uploaded again. *require_held* raises an error when the lock of the job was lost.
         """
         if base is not None and base.number >= number_of(folder):
             raise self._lost(folder, f"generation {base.number} is live")
@@ -89,6 +91,7 @@ class PublishedGenerations:
             meta = (folder / META).read_bytes()
             published = Current(folder.name, _digest(meta))
             self.store.put(self.meta_name(published), meta)
+        require_held()
         live = self.make_live(published, base)
         try:
             self._remove_old(live, keep)

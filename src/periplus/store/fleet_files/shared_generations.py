@@ -88,12 +88,17 @@ def bring_ranks(collection: Collection) -> None:
 
 @contextmanager
 def _sharing(collection: Collection, folder: Path, name: str, kind: Kind, keep: int) -> Iterator[None]:
-    with collection.building(kind.command), _published(collection, folder, name, kind, keep):
+    with (
+        collection.building(kind.command) as require_held,
+        _published(collection, folder, name, kind, keep, require_held),
+    ):
         yield
 
 
 @contextmanager
-def _published(collection: Collection, folder: Path, name: str, kind: Kind, keep: int) -> Iterator[None]:
+def _published(
+    collection: Collection, folder: Path, name: str, kind: Kind, keep: int, require_held: Callable[[], None]
+) -> Iterator[None]:
     if not collection.storage:
         yield
         return
@@ -109,8 +114,8 @@ def _published(collection: Collection, folder: Path, name: str, kind: Kind, keep
     if after is None or after == before:
         return
     try:
-        published.publish(after, base, keep)
-    except ObjectChanged:
+        published.publish(after, base, keep, require_held)
+    except (ObjectChanged, CollectionLocked):
         _withdraw(generations, after, before)
         raise
 

@@ -80,9 +80,22 @@ def large_segment(tmp_path_factory: pytest.TempPathFactory) -> OutLinks:
     pq.write_table(pa.table(table), folder / "links.parquet", row_group_size=30_000)
     statement = read_statements("periplus.index.planning", "plan.sql")["links"]
     with connect(folder / "spill", 64 << 20, 2) as database:
-        database.register("new", pa.table({"url_id": pa.array(IDS, pa.binary(16))}))
-        database.execute("CREATE TABLE numbered AS SELECT url_id, true AS is_new FROM new")
         return OutLinks(database, statement, folder / "links.parquet")
+
+
+def test_links_are_grouped_without_a_search_among_all_documents(tmp_path: Path) -> None:
+    """Or each part of each segment would take longer the more documents there are."""
+    columns = {
+        "source_id": pa.array(IDS[:2], pa.binary(16)),
+        "fetched_at": [1.0, 1.0],
+        "target": ["http://a.test/"] * 2,
+    }
+    pq.write_table(pa.table(columns), tmp_path / "links.parquet")
+    with connect(tmp_path / "spill", 64 << 20, 1) as database:  # it has no tables
+        found = OutLinks(
+            database, read_statements("periplus.index.planning", "plan.sql")["links"], tmp_path / "links.parquet"
+        )
+    assert [one["link_count"] for one in found.of(wanted((0, 1, 2)))] == [1, 1, 0]
 
 
 def wanted(rows: Iterable[int]) -> list[dict[str, object]]:

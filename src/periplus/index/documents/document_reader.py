@@ -44,7 +44,7 @@ class DocumentReader:
         templates: Templates,
         sites: Mapping[str, Site],
     ) -> None:
-        """*database* has the table `numbered`, *links* is the statement of plan.sql; *segments*: by name in `rows`."""
+        """*database* groups links by *links*, a statement of plan.sql; *segments*: by name in `rows`."""
         self._database, self._links, self._segments = database, links, segments
         self._templates, self._sites = templates, sites
 

@@ -105,9 +105,6 @@ def _rows(task: PartitionTask, inputs: Path, folder: Path, spill: Path) -> Itera
         plain_errors("pages", "index.memory_mb"),
         closing(connect(spill, task.settings.memory_mb << 20, 1)) as database,
     ):
-        database.execute(
-            "CREATE TABLE numbered AS SELECT url_id, true AS is_new FROM read_parquet(?)", [str(inputs / _ROWS)]
-        )
         links = read_statements("periplus.index.planning", "plan.sql")["links"]
         reader = DocumentReader(database, links, segments, Templates((), read_templates(inputs)), read_sites(inputs))
         with parquet.ParquetFile(inputs / _ROWS) as planned:

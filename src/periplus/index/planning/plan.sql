@@ -193,12 +193,12 @@ GROUP BY host, url, pages HAVING count(*) > greatest(?, ? * pages)
 ORDER BY host, url;
 
 -- name: links
--- The number of links of every new document in a part of a segment, and the first of them. Given: links_part (source_id,
+-- The number of links of every page in a part of a segment, and the first of them. Given: links_part (source_id,
 -- fetched_at, target, place). `arg_min` with a number is DuckDB's own: it takes a third of the time of a window.
+-- Pages that are not new documents are grouped, too: to look for them among all documents takes longer, for every part.
 -- Parameter: links per page.
 SELECT source_id, fetched_at, count(*) AS link_count, arg_min(target, place, ?) AS links
 FROM links_part
-WHERE source_id IN (SELECT url_id FROM numbered WHERE is_new)
 GROUP BY source_id, fetched_at;
 
 -- name: fingerprints
@@ -217,9 +217,9 @@ LEFT JOIN copies ON copies.ordinal = documents.ordinal;
 
 -- name: numbered
 -- The documents with their numbers: unchanged ones keep theirs, the others are numbered in the order of the segments.
--- Not TEMP, so that `links` can run beside `rows`. Parameters: the first new number, and whether documents with other
--- links to them are unchanged, which therefore keep the old hash of those.
-CREATE OR REPLACE TABLE numbered AS
+-- Parameters: the first new number, and whether documents with other links to them are unchanged, which therefore keep
+-- the old hash of those.
+CREATE OR REPLACE TEMP TABLE numbered AS
 SELECT documents.ordinal, documents.url_id, fingerprints.fingerprint, coalesce(previous.links, fingerprints.links) AS links,
        previous.number IS NULL AS is_new,
        coalesce(previous.number, ? - 1 + row_number() OVER (PARTITION BY previous.number IS NULL

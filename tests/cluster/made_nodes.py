@@ -86,14 +86,14 @@ class MadeNode:
 
 
 @contextmanager
-def served_nodes(*numbers: Sequence[int], token: str = "") -> Iterator[list[MadeNode]]:
-    """One node for each list of shards."""
+def served_nodes(*numbers: Sequence[int], token: str = "", timeout: float = 2.0) -> Iterator[list[MadeNode]]:
+    """One node for each list of shards; *timeout*: the setting `serve.node_timeout` of the nodes."""
     with ExitStack() as stack:
         nodes = []
         for shards in numbers:
             made = [MadeShard(number) for number in shards]
             opened = stack.enter_context(closing(NodeShards(MadeSource(MadeGeneration(made)), NEVER)))
-            settings = Serving.model_validate({"node_token": token})
+            settings = Serving.model_validate({"node_token": token, "node_timeout": timeout})
             site = stack.enter_context(serving(create_node_app(opened, settings)))
             nodes.append(MadeNode(site, opened, made))
         yield nodes

@@ -6,6 +6,8 @@ import random
 import typing
 from collections.abc import Iterator
 from contextlib import nullcontext
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
@@ -149,6 +151,14 @@ def test_a_node_with_a_token_answers_to_nothing_else(sent: str) -> None:
             assert node.site.get(path, headers, method, FIND).status == 401
         assert node.site.get(FACTS, {"authorization": "Bearer right", "host": "node.test"}).status == 200
         assert node.site.get("/healthz").status == 200
+
+
+def test_a_request_waits_in_the_queue_as_long_as_a_broker_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(0.0, 30.0)  # a request waits 30 seconds in the queue
+    monkeypatch.setattr("periplus.cluster.node_app.time", SimpleNamespace(monotonic=clock.__next__, perf_counter=float))
+    with served_nodes([0], timeout=60.0) as (patient,), served_nodes([0], timeout=20.0) as (hasty,):
+        assert ask(patient.site, FIND).status == 200
+        assert ask(hasty.site, FIND).status == 503
 
 
 def test_health_and_metrics(node: MadeNode) -> None:

@@ -7,10 +7,7 @@ import hmac
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -39,16 +36,18 @@ logger = logging.getLogger("periplus.cluster")
 
 _THREADS = 4
 _MOST_WAITING = 64  # requests; more are refused
-_LONGEST_WAIT = 2.0  # seconds in the queue; the broker has given up a later request
 _HEADERS = {"content-type": "application/octet-stream", "cache-control": "no-store"}
 
 
 class ShardApi:
     """The handlers of the requests of brokers."""
 
-    def __init__(self, shards: NodeShards, token: str, metrics: Metrics) -> None:
-        """*token*: what a broker must send; empty: every program on this machine may ask."""
-        self._shards, self._token, self._metrics = shards, token, metrics
+    def __init__(self, shards: NodeShards, token: str, longest_wait: float, metrics: Metrics) -> None:
+        """*token*: what a broker must send; empty: every program on this machine may ask.
+
+        *longest_wait*: seconds in the queue; the broker has given up a request that waits longer.
+        """
+        self._shards, self._token, self._longest_wait, self._metrics = shards, token, longest_wait, metrics
         self._pool, self._waiting = ThreadPoolExecutor(_THREADS, "shards"), 0
 
     def routes(self) -> list[Route]:
@@ -87,7 +86,7 @@ class ShardApi:
         generation, shard = request.path_params["generation"], request.path_params["shard"]
         self._waiting += 1
         try:
-            loop, latest = asyncio.get_running_loop(), time.monotonic() + _LONGEST_WAIT
+            loop, latest = asyncio.get_running_loop(), time.monotonic() + self._longest_wait
             return await loop.run_in_executor(self._pool, self._answer, generation, shard, name, arguments, latest)
         finally:
             self._waiting -= 1
@@ -134,26 +133,19 @@ def require_token(settings: Serving, listener: socket.socket) -> None:
         raise UsageError("a shard node that other machines reach needs a token", why, hint)
 
 
-def create_node_app(shards: NodeShards, settings: Serving, metrics_folder: Path | None = None) -> ASGIApp:
-    """Builds the site of a shard node as an ASGI application; *metrics_folder*: shared by several server processes."""
-    metrics, clients = Metrics(metrics_folder), ClientAddresses(settings.trusted_proxies)
+def create_node_app(shards: NodeShards, settings: Serving) -> ASGIApp:
+    """Builds the site of a shard node as an ASGI application."""
+    metrics, clients = Metrics(), ClientAddresses(settings.trusted_proxies)
     metrics.gauge("periplus_index_generation", lambda: shards.live.number)
     metrics.gauge("periplus_index_documents", lambda: shards.live.documents)
-    api = ShardApi(shards, settings.node_token.get_secret_value(), metrics)
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        del app
-        metrics.save()  # so that a process counts before its first request
-        yield
-        metrics.save()
+    api = ShardApi(shards, settings.node_token.get_secret_value(), settings.node_timeout, metrics)
 
     async def health(request: Request) -> Response:
         del request
         return _health(shards.live)
 
     routes = [*api.routes(), Route("/healthz", health), *MetricsPage(metrics, is_open=settings.metrics).routes()]
-    app = Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes)
 
     async def with_client(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from periplus.cli.commands.serve import read_nodes, read_shards
+from periplus.cli.commands.serve import command, read_nodes, read_shards
 from periplus.errors import UsageError
 
 
@@ -37,3 +39,8 @@ def test_nodes_are_urls(text: str, nodes: tuple[str, ...]) -> None:
 def test_other_texts_are_no_nodes(text: str) -> None:
     with pytest.raises(UsageError):
         read_nodes(text)
+
+
+def test_a_shard_node_is_one_process(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--shards and --workers cannot be combined: a shard node is one process"):
+        command(home=tmp_path, shards="0", workers=2)

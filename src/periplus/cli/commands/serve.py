@@ -73,6 +73,9 @@ def command(
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     if shards is not None and nodes is not None:
         raise UsageError("--shards and --nodes cannot be combined", hint="Start a shard node and a broker separately.")
+    if shards is not None and workers > 1:
+        hint = "Start several nodes with the same shards on other ports: they are replicas."
+        raise UsageError("--shards and --workers cannot be combined", "a shard node is one process", hint)
     chosen = () if shards is None else read_shards(shards)
     urls = () if nodes is None else read_nodes(nodes)
     settings = _settings(home, storage)
@@ -84,7 +87,7 @@ def command(
             _follow(stack, collection, settings, partial(files_for_shards, chosen) if chosen or urls else all_files)
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-"))) if workers > 1 else None
         service = (
-            _shard_node(stack, collection, settings, chosen, folder)
+            _shard_node(stack, collection, settings, chosen)
             if chosen
             else _site(stack, collection, settings, urls, folder)
         )
@@ -193,24 +196,13 @@ def _site_of_process(
     return _site_over(engine, home, secret, is_public=is_public, metrics_folder=metrics_folder)
 
 
-def _shard_node(
-    stack: ExitStack, collection: Collection, settings: Settings, chosen: tuple[int, ...], metrics_folder: Path | None
-) -> _Service:
+def _shard_node(stack: ExitStack, collection: Collection, settings: Settings, chosen: tuple[int, ...]) -> _Service:
     """The site of a shard node."""
     opened = stack.enter_context(closing(NodeShards(LiveShardSource(collection, chosen, settings.ranking))))
     line = f"Serving {plural(opened.live.documents, 'page')} in {plural(len(chosen), 'shard')} to brokers"
-    if metrics_folder is None:
-        return _Service(partial(_node_over, opened, settings, None), line)
-    return _Service(partial(_node_of_process, collection.home, chosen, metrics_folder), line)
+    return _Service(partial(_node_over, opened, settings), line)
 
 
-def _node_over(shards: NodeShards, settings: Settings, metrics_folder: Path | None, *, is_public: bool) -> ASGIApp:
+def _node_over(shards: NodeShards, settings: Settings, *, is_public: bool) -> ASGIApp:
     del is_public  # the token, or the loopback address, protects it
-    return create_node_app(shards, settings.serve, metrics_folder)
-
-
-def _node_of_process(home: Path, chosen: tuple[int, ...], metrics_folder: Path, *, is_public: bool) -> ASGIApp:
-    """Builds the application of one server process."""
-    settings = load(home).settings
-    shards = NodeShards(LiveShardSource(open_collection(home), chosen, settings.ranking))
-    return _node_over(shards, settings, metrics_folder, is_public=is_public)
+    return create_node_app(shards, settings.serve)

@@ -7,21 +7,27 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from cluster.divided import SHARDS, divided, shard_nodes
 from cluster.processes import wait_until
-from periplus.cluster.broker_engine import BrokerEngine
+from periplus.cluster.broker_engine import BrokerEngine, RemoteGenerations
+from periplus.cluster.fan_out import FanOut
+from periplus.cluster.nodes import Nodes
 from periplus.cluster.protocol import weights_id
 from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Settings
 from periplus.errors import PeriplusError, ShardsUnavailable
+from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.search.result_cache import generation_id
 from periplus.store.collection import Collection, open_collection
+from periplus.store.generations import INDEX_KIND, Generations
 from periplus.web.engine_port import Engine
 from search.library import Doc, index, opened, settings, shelve, urls
 from web.serving import Site
@@ -192,11 +198,80 @@ def test_without_any_shard_there_is_no_answer(collection: Collection) -> None:
         assert engine.cluster.health().status == "unavailable"
 
 
-def test_a_node_with_other_weights_is_named_in_the_log(
+def test_while_a_node_has_other_weights_no_result_is_stored_and_the_log_names_the_node(
     collection: Collection, nodes: list[Site], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(BrokerEngine(collection, patient(ranking__title=9.0), [site.base for site in nodes])):
-        wait_until(lambda: caplog.text.count("has other weights in [ranking]") == SHARDS)
+    flags = {"ranking__title": 9.0}
+    with ExitStack() as stack:
+        other = stack.enter_context(shard_nodes(collection, [0], weights=settings(**flags).ranking))
+        bases = [site.base for site in (*nodes[1:], *other)]
+        engine = stack.enter_context(closing(BrokerEngine(collection, patient(), bases)))
+        assert engine.fingerprint == ""
+        for _ in range(2):
+            assert engine.search("quay crew").steps.keys() != {"cache"}
+        wait_until(lambda: "has other weights in [ranking]" in caplog.text)
+        (named,) = [message for message in caplog.messages if "other weights" in message]
+        assert f"node {other[0].base} has" in named
+    with closing(BrokerEngine(collection, patient(), [site.base for site in nodes])) as engine:
+        assert engine.fingerprint
+        assert [engine.search("quay crew").steps.keys() == {"cache"} for _ in range(2)] == [False, True]
+
+
+@dataclass
+class MadeAvailability:
+    """Nodes that have chosen shards of generations."""
+
+    shards: dict[str, set[int]]
+
+    def available(self, generation: str) -> set[int]:
+        return self.shards.get(generation, set())
+
+
+@pytest.mark.parametrize(
+    ("counts", "having", "chosen"),
+    [
+        ((4, 8), (4, 4), 0),
+        ((4, 8), (4, 7), 0),
+        ((4, 8), (4, 8), 1),
+        ((4, 8), (2, 4), 1),
+        ((4, 8), (0, 4), 1),
+        ((8, 4), (8, 2), 0),
+        ((8, 4), (8, 4), 1),
+        ((8, 4), (6, 3), 1),
+        ((8, 4), (4, 1), 0),
+        ((8, 4), (0, 0), 1),
+    ],
+)
+def test_a_broker_changes_when_the_nodes_have_as_large_a_share_of_the_new_index(
+    grown: Collection, shrunk: Collection, counts: tuple[int, int], having: tuple[int, int], chosen: int
+) -> None:
+    collection = grown if counts == (4, 8) else shrunk
+    folders = Generations(collection.index, INDEX_KIND).complete()
+    ids = [generation_id(folder) for folder in folders]
+    made = MadeAvailability({name: set(range(number)) for name, number in zip(ids, having, strict=True)})
+    remote = RemoteGenerations(collection, cast("Nodes", made), cast("FanOut", None))
+    engine = cast("SearchEngine", SimpleNamespace(folder=folders[0]))
+    assert remote.is_current(engine) is (chosen == 0), "a broker that searches the first generation"
+    assert remote._best(None) == folders[chosen], "a broker that starts"
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Collection:
+    """Its first generation has 4 shards, its second one 8."""
+    return rebuilt(tmp_path_factory.mktemp("grown"), 4, 8)
+
+
+@pytest.fixture(scope="module")
+def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Collection:
+    """Its first generation has 8 shards, its second one 4."""
+    return rebuilt(tmp_path_factory.mktemp("shrunk"), 8, 4)
+
+
+def rebuilt(home: Path, before: int, after: int) -> Collection:
+    collection = divided(home, 20, before)
+    shelve(home, [Doc("http://new.test/", "A new harbour", "harbour")])
+    index(collection, shards=after)
+    return collection
 
 
 def test_a_node_reads_new_weights_as_a_broker_does(collection: Collection, tmp_path: Path) -> None:

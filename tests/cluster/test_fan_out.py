@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import Receive, Scope, Send
 
 from cluster.made_nodes import GENERATION, MadeNode, served_nodes
+from periplus import __version__
 from periplus.cluster.fan_out import FanOut
 from periplus.cluster.hedging import HedgePolicy
 from periplus.cluster.nodes import Nodes
@@ -97,8 +98,8 @@ def test_a_replica_takes_over_from_a_node_that_is_gone() -> None:
 
 @pytest.fixture
 def patient_pings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node has much time to answer a ping, however short the timeout of requests is."""
-    monkeypatch.setattr("periplus.cluster.fan_out._ALIVE_LEAST", LONG)
+    """No node is pinged, however busy this machine is."""
+    monkeypatch.setattr("periplus.cluster.fan_out._LATE", LONG)
 
 
 @pytest.mark.usefixtures("patient_pings")
@@ -195,6 +196,76 @@ def test_when_no_node_answers_anything_the_search_waits_for_all_of_them(monkeypa
         threading.Timer(1.0, go_on.set).start()
         assert group.ask(lambda shard: shard.find("")) == {0: None, 1: None}, "the first pings took 0.55 s"
         assert failures(table) == {}
+
+
+@pytest.fixture
+def quiet_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread of the broker probes no node that is up: only the request itself can hear from nodes."""
+    monkeypatch.setattr("periplus.cluster.nodes._PROBE_SECONDS", 100 * LONG)
+
+
+@pytest.mark.usefixtures("quiet_probes")
+def test_a_request_to_one_shard_does_not_wait_for_a_dead_node_when_another_node_answers_a_ping(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on = threading.Event()
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2, timeout=5.0) as (group, table):
+        nodes[0].made[0].before = go_on.wait
+        monkeypatch.setattr(nodes[0].shards, "facts", after(go_on, nodes[0].shards.facts))
+        try:
+            assert group.ask(lambda shard: shard.find(""), [0]) == {}
+            assert table.states()[0].problem == "it answers neither a request nor a ping"
+            assert (table.states()[1].is_up, failures(table)) == (True, {"timeout": 1})
+        finally:
+            go_on.set()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quiet_probes")
+def test_pings_that_fail_at_once_are_repeated_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, pings, begin, timeout = threading.Event(), list[Request](), Transfers.start, 5.0
+
+    def start(self: Transfers, request: Request) -> Transfer:
+        if request.body is not None:
+            return begin(self, request)
+        pings.append(request)
+        return begin(self, request._replace(url="http://127.0.0.1:9/"))  # nobody listens
+
+    with served_nodes([0]) as nodes, group_of(*bases(nodes), shards=1, timeout=timeout) as (group, table):
+        nodes[0].made[0].before = go_on.wait
+        monkeypatch.setattr(Transfers, "start", start)
+        threading.Timer(1.2, go_on.set).start()
+        assert group.ask(lambda shard: shard.find("")) == {0: None}
+        assert failures(table) == {}
+    assert 1 <= len(pings) <= 10, "one in half a second, so at most ten until the deadline"
+
+
+@pytest.mark.usefixtures("patient_pings")
+def test_a_replica_that_got_the_request_just_before_the_deadline_stays_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(HedgePolicy, "delay", lambda self, method: 0.8 * SHORT)
+    with served_nodes([0], [0]) as nodes, group_of(*bases(nodes), shards=1, timeout=SHORT) as (group, table):
+        for node in nodes:
+            node.made[0].before = go_on.wait
+        try:
+            assert group.ask(lambda shard: shard.find("")) == {}
+            assert failures(table) == {"timeout": 1}
+            assert [state.is_up for state in table.states()].count(True) == 1
+        finally:
+            go_on.set()
+
+
+def test_a_node_of_another_release_is_named_in_the_log_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("periplus.cluster.node_shards.__version__", "9.9")
+    monkeypatch.setattr("periplus.cluster.nodes._PROBE_SECONDS", 0.01)
+    with served_nodes([0]) as nodes, group_of(*bases(nodes), shards=1) as (_, table):
+        assert not table.rank_alike(GENERATION, "made")
+        monkeypatch.setattr("periplus.cluster.node_shards.__version__", __version__)
+        wait_until(lambda: table.rank_alike(GENERATION, "made"))
+        assert not table.rank_alike(GENERATION, "other")
+    assert caplog.text.count(f"runs Periplus 9.9, this broker runs {__version__}: results are not stored") == 1
 
 
 def test_a_search_waits_for_a_slow_node_that_answers_pings(monkeypatch: pytest.MonkeyPatch) -> None:

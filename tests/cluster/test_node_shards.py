@@ -97,12 +97,31 @@ def test_new_weights_take_the_place_of_the_old_ones_at_once(node: NodeShards, so
     source.live = MadeGeneration([MadeShard(0, OLD)], OLD, "new")
     with node.opened(OLD, 2):
         node.check()
-        assert (node.facts().weights, node.facts().generations) == ("new", (OLD,))
+        assert (node.facts().weights, node.facts().generations) == (("new",), (OLD,))
         assert node.live is source.live
         was_closed = old.is_closed  # while a request is under way
     assert (was_closed, old.is_closed) == (False, True)
     node.check()
     assert not source.live.is_closed
+
+
+def test_an_earlier_generation_keeps_its_weights_and_the_node_says_so(node: NodeShards, source: MadeSource) -> None:
+    source.weights, source.live = "new", MadeGeneration([MadeShard(0, NEW)], NEW, "new")
+    node.check()
+    assert (node.facts().weights_of(NEW), node.facts().weights_of(OLD)) == ("new", "made")
+    assert node.facts().weights_of("cc" * 32) == ""
+
+
+def test_a_generation_that_a_broker_searches_outlasts_later_ones(
+    node: NodeShards, source: MadeSource, clock: Clock
+) -> None:
+    for number in range(2, 6):
+        source.live = generation(f"{number:064}", number)
+        clock.now += 10
+        node.facts(in_use=OLD)
+        node.check()
+        assert OLD in node.facts().generations
+    assert len(node.facts().generations) == 3
 
 
 def test_a_node_keeps_at_most_three_generations(node: NodeShards, source: MadeSource) -> None:

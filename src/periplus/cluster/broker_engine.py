@@ -1,8 +1,8 @@
 """The search engine of a broker: interprets queries with the common files, and asks shards on other machines.
 
 Broker and nodes change to a new generation at different moments. The broker changes when the nodes have at least as
-many shards of the live generation as of the one that it searches. When they have none of that, it takes the generation
-with the most shards.
+large a share of the live generation as of the one that it searches: 4 of 8 shards are less than 4 of 4. When they have
+nothing of that, it takes the generation of which they have the largest share.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from periplus.cluster.fan_out import FanOut
 from periplus.cluster.nodes import OTHER_GENERATION, Nodes, NodeState
 from periplus.cluster.protocol import weights_id
 from periplus.cluster.remote_shards import RemoteShards
-from periplus.config import Settings
-from periplus.errors import NoIndex
+from periplus.config import Ranking, Settings
+from periplus.errors import NoIndex, PeriplusError
+from periplus.index.storage.shards import shard_count
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.search.result_cache import generation_id
 from periplus.search.shards.open_shards import open_common
 from periplus.store.collection import Collection
-from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of
+from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of, read_meta
 from periplus.web.health import Cluster, ClusterHealth, NodeHealth
 
 
@@ -56,6 +57,10 @@ class RemoteGenerations:
         """Whether there is no better generation to search."""
         return self._best(engine.folder) == engine.folder
 
+    def may_store(self, weights: Ranking) -> bool:
+        """Whether all nodes select candidates with these weights, in this release."""
+        return self._nodes.rank_alike(self.generation, weights_id(weights))
+
     @property
     def missing(self) -> tuple[int, ...]:
         """The shards that no node can search now."""
@@ -66,20 +71,26 @@ class RemoteGenerations:
         return "" if self.generation in state.generations else OTHER_GENERATION
 
     def _best(self, current: Path | None) -> Path:
-        """The live generation, unless the nodes have fewer of its shards than of the *current* one."""
+        """The live generation, unless the nodes have a smaller share of it than of the *current* one."""
         live = self._generations.live()
         if live is None:
             raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.")
-        available = {}
-        for folder in self._generations.complete():
-            with suppress(OSError):  # removed meanwhile
-                available[folder] = len(self._nodes.available(generation_id(folder)))
-        own = 0 if current is None else available.get(current, 0)
-        if available.get(live, 0) >= own > 0 or not available:
+        shares = self._shares()
+        own = 0.0 if current is None else shares.get(current, 0.0)
+        if shares.get(live, 0.0) >= own > 0 or not shares:
             return live
         if current is not None and own:
             return current
-        return max(available, key=lambda folder: (available[folder], folder == live, number_of(folder)))
+        return max(shares, key=lambda folder: (shares[folder], folder == live, number_of(folder)))
+
+    def _shares(self) -> dict[Path, float]:
+        """How much of each generation the nodes can search, between 0 and 1."""
+        shares = {}
+        for folder in self._generations.complete():
+            with suppress(OSError, PeriplusError):  # removed meanwhile, or damaged
+                shards = max(shard_count(read_meta(folder, INDEX_KIND)), 1)
+                shares[folder] = len(self._nodes.available(generation_id(folder))) / shards
+        return shares
 
 
 class BrokerEngine(ReloadingEngine):

@@ -6,12 +6,14 @@ answer counts. A request without an answer at the deadline, or without a node th
 
 When an answer is late, the broker pings the node. A node that does not answer the ping either, such as a machine that
 lost its power, is not waited for. A node that answers the ping is slow: it has time until the deadline. When no node
-has answered anything meanwhile, the broker or its network may stand still. Then it pings again.
+has answered anything meanwhile, the broker or its network may stand still. Then it pings again. To tell these cases
+apart, the broker also pings a node that is not late, unless some node has answered since the request was sent.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,13 +95,14 @@ class _ScatterGather:
         self._started = time.monotonic()
         self._deadline = self._started + timeout
         self._alive_seconds = max(_ALIVE_SHARE * timeout, _ALIVE_LEAST)
+        self._latest_start = self._deadline - min(self._alive_seconds, timeout / 2)  # in time to be answered
         self._answers: list[bytes | None] = [None] * len(requests)
         self._pending = {
             place: _PendingRequest(one, nodes.replicas(one.generation, one.shard)) for place, one in enumerate(requests)
         }
         self._under_way: dict[Transfer, _Sent] = {}
         self._pings: dict[Transfer, Node] = {}
-        self._pinged: set[Node] = set()
+        self._ping_again: dict[Node, float] = {}  # not before; inf: it is being pinged, or has answered
 
     def answers(self) -> list[bytes | None]:
         """Send the requests, and wait for the answers."""
@@ -117,7 +120,7 @@ class _ScatterGather:
 
     def _next_event(self) -> float:
         hedges = [one.hedge_at for one in self._pending.values() if one.replicas]
-        pings = [sent.transfer.started + _LATE for sent in self._under_way.values() if sent.node not in self._pinged]
+        pings = [self._ping_at(sent) for sent in self._under_way.values()]
         return min([self._deadline, *hedges, *pings])
 
     def _send(self, place: int) -> None:
@@ -149,26 +152,33 @@ class _ScatterGather:
                     pending.hedge_at = now + self._hedging.delay(pending.request.method)
 
     def _ping(self) -> None:
-        """Ping the nodes whose answers are late, each once."""
-        late = time.monotonic() - _LATE
-        for sent in self._under_way.values():
-            if sent.transfer.started <= late and sent.node not in self._pinged:
-                self._pinged.add(sent.node)
-                self._send_ping(sent.node)
+        """Ping the nodes whose answers are late, and another one if no node has answered yet."""
+        now = time.monotonic()
+        late = {sent.node for sent in self._under_way.values() if self._ping_at(sent) <= now}
+        if late and not self._has_heard():
+            late.update(self._nodes.witnesses({*late, *self._pings.values()}))
+        for node in late:
+            ping = Request(node.url + FACTS, None, self._alive_seconds, self._alive_seconds)
+            self._pings[self._transfers.start(ping)] = node
+            self._ping_again[node] = math.inf
 
-    def _send_ping(self, node: Node) -> None:
-        ping = Request(node.url + FACTS, None, self._alive_seconds, self._alive_seconds)
-        self._pings[self._transfers.start(ping)] = node
+    def _ping_at(self, sent: _Sent) -> float:
+        """When to ping the node of a request that is still under way."""
+        return self._ping_again.get(sent.node, sent.transfer.started + _LATE)
+
+    def _has_heard(self) -> bool:
+        """Whether some node has answered anything since the requests were sent."""
+        return self._nodes.heard_at >= self._started
 
     def _take(self, transfer: Transfer) -> None:
         """Use what has ended; a request may have been answered by another replica a moment before."""
         if (node := self._pings.pop(transfer, None)) is not None:
             if transfer.status:
                 self._nodes.heard()
-            elif self._nodes.heard_at >= self._started:
+            elif self._has_heard():
                 self._abandon(node)
             else:  # no node answers: the fault may be on this side
-                self._send_ping(node)
+                self._ping_again[node] = transfer.started + self._alive_seconds
         elif (sent := self._under_way.get(transfer)) is not None:
             self._complete(sent)
 
@@ -214,11 +224,11 @@ class _ScatterGather:
         self._transfers.cancel(sent.transfer)
 
     def _cancel_pending(self) -> None:
-        """Cancel everything that is under way at the deadline."""
+        """Cancel everything that is under way at the deadline; a hedge sent just before it is no fault of its node."""
         is_late = time.monotonic() >= self._deadline
         for sent in list(self._under_way.values()):
             self._cancel(sent)
-            if is_late:
+            if is_late and sent.transfer.started <= self._latest_start:
                 self._nodes.timed_out(sent.node, sent.pending.request)
         for ping in self._pings:
             self._transfers.cancel(ping)

@@ -119,7 +119,8 @@ class NodeShards:
                 if held.opened.id == in_use:
                     held.used_at = self._clock()
             generations = tuple(held.opened.id for held in self._held)
-        return NodeFacts(__version__, tuple(self.live.shards), generations, self.live.weights)
+            weights = tuple(held.opened.weights for held in self._held)
+        return NodeFacts(__version__, tuple(self.live.shards), generations, weights)
 
     @contextmanager
     def opened(self, generation: str, shard: int) -> Iterator[Shard]:
@@ -178,6 +179,7 @@ class NodeShards:
         now = self._clock()
         with self._lock:
             first, *others = self._held
+            others.sort(key=lambda one: one.used_at, reverse=True)
             kept = [one for one in others if now - one.used_at < _KEPT_SECONDS][: _MOST_OPEN - 1]
             retired = [one for one in others if one not in kept]
             self._held = [first, *kept]

@@ -14,12 +14,13 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
+from periplus import __version__
 from periplus.cluster.hedging import HedgePolicy
 from periplus.cluster.protocol import BUSY, FACTS, NodeFacts, ShardRequest
 from periplus.cluster.record_codec import WireError, decode
@@ -61,6 +62,7 @@ class Node:
     under_way: int = 0  # requests
     trial: ShardRequest | None = None  # what the node must answer before it is up again
     other_weights: str = ""  # of the node, when they differ from those of the broker
+    other_release: str = ""  # of the node, when it differs from that of the broker
     has_other_generation: bool = False
 
     def serves(self, generation: str, shard: int) -> bool:
@@ -131,9 +133,26 @@ class Nodes:
 
     def available(self, generation: str) -> set[int]:
         """The shards of a generation that some node can search."""
+        return {shard for facts in self._having(generation) for shard in facts.shards}
+
+    def rank_alike(self, generation: str, weights: str) -> bool:
+        """Whether all nodes that search a generation have these weights and the release of this broker."""
+        return all(
+            (facts.release, facts.weights_of(generation)) == (__version__, weights)
+            for facts in self._having(generation)
+        )
+
+    def _having(self, generation: str) -> list[NodeFacts]:
+        """The nodes that are up and have a generation."""
         with self._lock:
-            having = [node.facts for node in self._nodes if node.facts is not None and not node.problem]
-        return {shard for facts in having if generation in facts.generations for shard in facts.shards}
+            up = [node.facts for node in self._nodes if node.facts is not None and not node.problem]
+        return [facts for facts in up if generation in facts.generations]
+
+    def witnesses(self, besides: Collection[Node]) -> list[Node]:
+        """One node that is up, none of *besides*, if there is any."""
+        with self._lock:
+            found = [node for node in self._nodes if not node.problem and node not in besides]
+            return self._random.sample(found, min(len(found), 1))
 
     def begin(self, node: Node, method: str) -> None:
         """Count a request to a node."""
@@ -236,6 +255,7 @@ class Nodes:
                 return None
             self.heard()
             self._compare_weights(node, facts)
+            self._compare_release(node, facts)
             self._compare_generation(node, facts)
             node.facts = facts
             if node.trial is None:
@@ -253,10 +273,19 @@ class Nodes:
 
     def _compare_weights(self, node: Node, facts: NodeFacts) -> None:
         """Warn once of a node that ranks by other weights."""
-        other = facts.weights if self._weights and facts.weights != self._weights else ""
+        weights = facts.weights_of(self._in_use)
+        other = "" if weights == self._weights else weights
         if other and other != node.other_weights:
-            logger.warning("node %s has other weights in [ranking] than this broker", node.url)
+            logger.warning("node %s has other weights in [ranking] than this broker: results are not stored", node.url)
         node.other_weights = other
+
+    def _compare_release(self, node: Node, facts: NodeFacts) -> None:
+        """Warn once of a node that runs another release."""
+        other = "" if facts.release == __version__ else facts.release
+        if other and other != node.other_release:
+            what = "node %s runs Periplus %s, this broker runs %s: results are not stored"
+            logger.warning(what, node.url, other, __version__)
+        node.other_release = other
 
     def _compare_generation(self, node: Node, facts: NodeFacts) -> None:
         """Warn once of a node that gets no requests because it has another generation."""
@@ -310,5 +339,5 @@ def _read_facts(transfer: Transfer) -> tuple[NodeFacts | None, str]:
 
 
 def _state(node: Node) -> NodeState:
-    facts = node.facts or NodeFacts("", (), (), "")
+    facts = node.facts or NodeFacts("", (), (), ())
     return NodeState(node.url, not node.problem, node.problem, facts.shards, facts.generations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -38,9 +39,14 @@ class NodeFacts(NamedTuple):
     release: str  # of Periplus
     shards: tuple[int, ...]
     generations: tuple[str, ...]  # ids of the generations that it can search, the live one first
-    weights: str  # identifies its `[ranking]`, by which it selects candidates
+    weights: tuple[str, ...]  # identifies the `[ranking]` by which it selects candidates, for each generation
+
+    def weights_of(self, generation: str) -> str:
+        """Identifies the weights for a generation; empty when the node has it not."""
+        return dict(zip(self.generations, self.weights, strict=False)).get(generation, "")
 
 
+@lru_cache(maxsize=8)
 def weights_id(weights: Ranking) -> str:
     """Identifies weights of the ranking."""
     return sha256(weights.model_dump_json().encode()).hexdigest()

@@ -66,6 +66,10 @@ class EngineSource(Protocol):
         """Whether an engine searches the generation that `open` would open."""
         ...
 
+    def may_store(self, weights: Ranking) -> bool:
+        """Whether results of an engine with these weights may be stored: not while shards are searched with others."""
+        ...
+
 
 class _LiveGeneration:
     """The live generation of a collection, in this process."""
@@ -79,6 +83,10 @@ class _LiveGeneration:
     def is_current(self, engine: SearchEngine) -> bool:
         live = Generations(self._collection.index, INDEX_KIND).live()
         return live is not None and number_of(live) == engine.generation
+
+    def may_store(self, weights: Ranking) -> bool:
+        del weights
+        return True
 
 
 class ReloadingEngine:
@@ -122,7 +130,7 @@ class ReloadingEngine:
         request = SearchRequest(query, page, size, explain, str(mode), verbatim, site_boosts)
         with self._acquired() as live:
             search = partial(live.engine.search, **request._asdict())
-            if self._cache is None or live.engine.is_damaged:
+            if self._cache is None or not self._may_store(live):
                 found = search()
             else:
                 found = self._cache.answer(live.scope, request, search)
@@ -225,9 +233,9 @@ class ReloadingEngine:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies what the results depend on; empty when a file is damaged, so that nothing is stored."""
+        """Identifies what the results depend on; empty when nothing may be stored."""
         live = self._live
-        return "" if live.engine.is_damaged else live.scope.fingerprint
+        return live.scope.fingerprint if self._may_store(live) else ""
 
     @property
     def documents(self) -> int:
@@ -318,6 +326,10 @@ class ReloadingEngine:
         if damage is not None and damage is not self._logged_damage:
             self._logged_damage = damage
             logger.error("%s", damage)
+
+    def _may_store(self, live: _OpenGeneration) -> bool:
+        """Whether later searches may get the same results: not when a file is damaged, or shards use other weights."""
+        return not live.engine.is_damaged and self._source.may_store(live.weights)
 
     @contextmanager
     def _acquired(self) -> Iterator[_OpenGeneration]:

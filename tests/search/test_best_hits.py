@@ -34,29 +34,29 @@ def made(words: Sequence[str], *sizes: int) -> Index:
     return found
 
 
-def best(found: Index, limit: int) -> set[int]:
+def best(found: Index, limit: int) -> list[int]:
     searcher = found.searcher()
     query = Query.term_query(found.schema, "word", "sail")
     hits = best_hits(lambda most: searcher.search(query, most), searcher, limit, ["number"])
-    numbers = searcher.fast_field_values("number", hits.addresses)
-    assert len(numbers) == len(hits.keys)
-    return {int(number or 0) for number in numbers}
+    assert searcher.fast_field_values("number", hits.addresses) == hits.numbers[0].tolist()
+    assert len(hits.keys) == len(hits.addresses)
+    return list(map(int, hits.numbers[0]))
 
 
 def test_of_equal_matches_the_lowest_numbers_are_found_in_every_division_into_segments() -> None:
     words = ["sail", "rope"] * 150
     for sizes in ((300,), (200, 100), (40, 100, 160)):
-        assert best(made(words, *sizes), 10) == set(range(0, 20, 2)), sizes
-        assert best(made(words, *sizes), 150) == set(range(0, 300, 2)), sizes
+        assert best(made(words, *sizes), 10) == list(range(0, 20, 2)), sizes
+        assert best(made(words, *sizes), 150) == list(range(0, 300, 2)), sizes
 
 
 def test_a_better_match_is_found_before_equal_ones_with_lower_numbers() -> None:
     words = [*["sail"] * 200, "sail sail", *["rope"] * 20]
-    assert best(made(words, 40, 181), 5) == {0, 1, 2, 3, 200}
+    assert best(made(words, 40, 181), 5) == [200, 0, 1, 2, 3]
 
 
-def test_very_many_equal_matches_are_not_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_READ", 50)
+def test_very_many_equal_matches_are_not_all_read_and_in_two_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_WINDOW", 350)
     asked, found = list[int](), made(["sail"] * 400, 400)
     searcher, query = found.searcher(), Query.all_query()
 
@@ -65,7 +65,20 @@ def test_very_many_equal_matches_are_not_all_read(monkeypatch: pytest.MonkeyPatc
         return searcher.search(query, most)
 
     assert len(best_hits(search, searcher, 10, ["number"]).addresses) == 10  # type: ignore[arg-type]
-    assert asked == [26, 50]
+    assert asked == [26, 350]
+
+
+@pytest.mark.parametrize("words", [["sail"] * 200, ["sail", "sail sail", "sail sail", "rope"] * 60])
+def test_the_matches_of_a_low_limit_are_the_first_of_every_higher_limit(
+    monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """Also when more of them are equal than a window has, and when the limit is beyond the window."""
+    monkeypatch.setattr(module, "_WINDOW", 50)
+    found = made(words, 30, 80, len(words) - 110)
+    everything = best(found, len(words))
+    assert sorted(everything) == [number for number, word in enumerate(words) if word != "rope"]
+    for limit in (1, 10, 40, 45, 50, 51, 70, 99, 100, 149, 170):
+        assert best(found, limit) == everything[:limit], limit
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +121,15 @@ def test_two_builds_of_the_same_pages_have_the_same_results_news_and_images(
             assert urls(second.news(query, page=page)) == urls(first.news(query, page=page))
             shown, wanted = (engine.media(query, "image", page=page).hits for engine in (second, first))
             assert shown == wanted != ()
+
+
+@pytest.mark.slow
+def test_pages_deep_in_a_list_of_very_many_equal_matches_are_parts_of_one_list(
+    alike: tuple[Collection, Collection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WINDOW", 60)
+    for collection in alike:
+        with opened(collection, ranking__candidates=40) as engine:
+            for search in (engine.search, engine.news):
+                found = [url for page in range(1, 26) for url in urls(search("sail", page=page, size=20))]
+                assert len(found) == len(set(found)) == 500

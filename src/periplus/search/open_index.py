@@ -127,13 +127,13 @@ class OpenIndex:
             return self._searcher.search(query, most, with_prior, weight_by_field=prior)
 
         with self.damage_reported():
-            scores, addresses, total = best_hits(search, self._searcher, limit, [NUMBER])
-            numbers, kinds, dates = (
-                np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, KIND, DATE)
+            scores, addresses, (numbers,), total = best_hits(search, self._searcher, limit, [NUMBER])
+            kinds, dates = (
+                np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (KIND, DATE)
             )
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.ranks):
                 raise ValueError("it refers to documents that do not exist")
-        return Matches(numbers, kinds, dates, np.array(scores, np.float64), total)
+        return Matches(numbers, kinds, dates, scores, total)
 
     def newest_first(self, query: Query, most: int) -> tuple[list[int], list[int], int]:
         """The numbers and dates of the newest matches, newest first; and how many match."""
@@ -144,10 +144,7 @@ class OpenIndex:
 
         with self.damage_reported():
             found = best_hits(search, self._searcher, most, [NUMBER])
-            numbers = np.array(self._searcher.fast_field_values(NUMBER, found.addresses), np.int64)
-        dates = np.array(found.keys, np.int64)
-        order = np.lexsort((numbers, -dates))
-        return numbers[order].tolist(), dates[order].tolist(), found.total
+        return found.numbers[0].tolist(), found.keys.astype(np.int64).tolist(), found.total
 
     def newest_date(self) -> int:
         """The date of the newest page, in seconds since the epoch; 0 without pages."""

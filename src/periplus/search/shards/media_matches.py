@@ -108,18 +108,14 @@ class MediaFinder:
 
         with self._index.damage_reported():
             hits = best_hits(search, self._searcher, MOST_MEDIA, [NUMBER, PLACE])
-            numbers, places, keys = (
-                np.array(self._searcher.fast_field_values(name, hits.addresses), np.int64)
-                for name in (NUMBER, PLACE, KEY)
-            )
-        scores = np.array(hits.keys, np.float64)
-        order = np.lexsort((places, numbers, -scores))
-        _, first = np.unique(keys[order], return_index=True)
+            keys = np.array(self._searcher.fast_field_values(KEY, hits.addresses), np.int64)
+        numbers, places = hits.numbers
+        _, first = np.unique(keys, return_index=True)
         found = [
-            MediaMatch(int(keys[at]), int(numbers[at]), int(places[at]), float(scores[at]))
-            for at in order[np.sort(first)].tolist()
+            MediaMatch(int(keys[at]), int(numbers[at]), int(places[at]), float(hits.keys[at]))
+            for at in np.sort(first).tolist()
         ]
-        return found, len(order) == hits.total
+        return found, len(keys) == hits.total
 
     def hit(self, one: MediaMatch, kind: str) -> MediaHit:
         """An image or video as a result."""

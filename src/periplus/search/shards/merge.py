@@ -47,7 +47,7 @@ class MergedCandidates:
     def _add_list(self, list_number: int) -> None:
         lists = [part.lists[list_number] for part in self._parts]
         places = np.concatenate([start + one.places for start, one in zip(self._starts.tolist(), lists, strict=False)])
-        if len(lists) > 1 or self._asked > 1:  # one block of one index needs no order
+        if len(lists) > 1:  # the list of one index is in order
             scores = np.concatenate([one.scores for one in lists])
             places = places[np.lexsort((self._numbers[places], -scores))]
         limit = lists[0].limit

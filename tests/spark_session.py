@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 # Two processes with a session each would take twice the time to start: all tests of Spark run in one.
 on_spark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
-SETTINGS = Spark(
-    master="local[2,2]",  # a task may fail once
-    memory_mb=1024,
-    options=[
-        "spark.ui.port=0",
-        "spark.sql.shuffle.partitions=2",
-        # A short life: compiling little and collecting garbage with one thread takes less time.
-        "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    ],
-)
+# A short life: compiling little and collecting garbage with one thread takes less time.
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+OPTIONS = [
+    "spark.ui.port=0",
+    "spark.sql.shuffle.partitions=2",
+    f"spark.driver.extraJavaOptions={_SHORT_LIVED}",
+    f"spark.executor.extraJavaOptions={_SHORT_LIVED}",
+]
+SETTINGS = Spark(master="local[2,2]", memory_mb=1024, options=OPTIONS)  # a task may fail once
+CLUSTER = Spark(master="local-cluster[2,1,1024]", memory_mb=1024, options=OPTIONS)  # two executors
 
 
 def require_spark() -> None:

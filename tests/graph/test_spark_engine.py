@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawl.crawling import environment
 from graph.large_web import large_web
 from graph.same_ranks import assert_same
 from graph.webs import QUICK, CrawledPage, Web, quick, web
@@ -21,7 +22,7 @@ from periplus.graph.run import rank
 from periplus.store.objects.open_store import open_store
 from periplus.store.ranks import RankTable, open_ranks
 from s3_server import S3Server
-from spark_session import executors, on_spark, require_spark
+from spark_session import CLUSTER, executors, on_spark, require_spark
 from store.records import error_line
 
 if TYPE_CHECKING:
@@ -101,9 +102,13 @@ def test_a_damaged_segment_is_named_and_nothing_is_published(tmp_path: Path, spa
 def test_an_executor_that_is_killed_in_mid_job_changes_nothing(ranked: Web) -> None:
     require_spark()
     local = open_ranks(ranked.collection.ranks)
-    command = [sys.executable, "-c", PROGRAM, "rank", "--engine", "spark", "--master", "local-cluster[2,1,1024]"]
+    command = [sys.executable, "-c", PROGRAM, "rank", "--engine", "spark", "--master", CLUSTER.master]
     with subprocess.Popen(
-        [*command, "--home", str(ranked.home)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*command, "--home", str(ranked.home)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(spark__options=",".join(CLUSTER.options)),
     ) as job:
         assert job.stderr is not None
         lines = []

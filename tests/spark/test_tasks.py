@@ -41,7 +41,7 @@ from periplus.store.ranks import open_ranks
 from periplus.store.segments.compaction import compact
 from s3_server import S3Server
 from search.library import index
-from spark_session import executors, on_spark, require_spark
+from spark_session import CLUSTER, executors, on_spark, require_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,7 +82,7 @@ class Waiting(SparkRunner):
         return super().run(function, items, *progress)
 
 run.FEWEST, run.MOST, compaction.ENOUGH = 1, 40, 1
-with open_session(Spark(master="local-cluster[2,1,1024]", options=["spark.ui.port=0"])) as session:
+with open_session(Spark.model_validate_json(sys.argv[3])) as session:
     runner, collection = Waiting(session), open_collection(home)
     reparse(collection, Settings(), everything=True, runner=runner)
     build_index(collection, Indexing(memory_mb=128), limits=Continuation(full=True), runner=runner)
@@ -174,7 +174,7 @@ def test_executors_that_are_killed_while_they_parse_index_and_compact_change_not
     reparse(collection, Settings(), everything=True)
     index(collection)
     alone, rows = live_index(collection), _segment_rows(collection)
-    command = [sys.executable, "-c", PROGRAM, str(collection.home), str(signs)]
+    command = [sys.executable, "-c", PROGRAM, str(collection.home), str(signs), CLUSTER.model_dump_json()]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         try:
             for task in ("reparse_segment", "build_partition", "merge_group"):

@@ -160,7 +160,12 @@ def test_pages_that_the_process_before_took_are_parsed_at_once(
 ) -> None:
     parsed = Event()
     files.archives = [FILE]
-    monkeypatch.setattr(lost_nodes, "unsealed_pages", lambda *_: parsed.set() or iter([([ROW], 500)]))
+
+    def pages(*_: object) -> Iterator[tuple[list[PageRow], int]]:
+        parsed.set()
+        yield [ROW], 500
+
+    monkeypatch.setattr(lost_nodes, "unsealed_pages", pages)
     nodes.start()
     assert parsed.wait(30), "not only after a quarter of the grace time"
     nodes.stop(at_once=False)

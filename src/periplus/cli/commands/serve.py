@@ -65,7 +65,9 @@ def command(
     home: Home = DEFAULT_HOME,
     host: Host = DEFAULT_HOST,
     port: Port = DEFAULT_PORT,
-    workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes; a shard node has one.")
+    ] = 1,
     storage: Annotated[str, typer.Option(metavar="URL", help=_STORAGE)] = "",
     shards: Annotated[str | None, typer.Option(metavar="NUMBERS", help=_SHARDS)] = None,
     nodes: Annotated[str | None, typer.Option(metavar="URLS", help=_NODES)] = None,

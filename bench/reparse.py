@@ -53,7 +53,7 @@ def fill(collection: Collection, settings: Settings, pages: web.Web, wanted: int
     """Put pages into an archive, as a crawl would; returns their average size in kB."""
     files = [(site, file) for site in pages.sites for file in sorted(site.root.rglob("*.html"))]
     total = 0
-    with collection.locked(), closing(PageWriter(collection, settings, ["bench"])) as landing:
+    with collection.locked() as held, closing(PageWriter(collection, settings, ["bench"], held)) as landing:
         chosen = files[:: max(len(files) // wanted, 1)][:wanted]
         for number, (site, file) in enumerate(chosen):
             body = file.read_bytes()

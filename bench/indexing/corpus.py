@@ -62,7 +62,7 @@ def filled(home: Path, files: Iterator[tuple[str, Path, Path]], settings: Settin
     shutil.rmtree(home, ignore_errors=True)
     print("parsing and ranking the pages, once", file=sys.stderr)
     collection, settings = create_collection(home), settings or Settings()
-    with collection.locked(), closing(PageWriter(collection, settings, ["bench"])) as writer:
+    with collection.locked() as held, closing(PageWriter(collection, settings, ["bench"], held)) as writer:
         for number, (host, root, path) in enumerate(files):
             if path.is_file():
                 response = _response(host, root, path, number)

@@ -40,7 +40,7 @@ def canned_answers(shard: int, shards: int) -> dict[bytes, bytes]:
         "frequencies": [17 * shard + term for term in range(TERMS)],
         "hits": [Hit(f"https://h{shard}.test/boats", "Boats", _SNIPPET, ((2, 6),), 0.0, f"h{shard}.test", 1e9)],
     }
-    facts = NodeFacts("", (shard,), (GENERATION,), "")
+    facts = NodeFacts("", (shard,), (GENERATION,), ("",))
     return {b"facts": encode(NodeFacts, facts)} | {
         name.encode(): encode(METHODS[name].answer, answer) for name, answer in answers.items()
     }

@@ -6,6 +6,7 @@ transaction, then added to a segment. A new or queued URL becomes done; a URL fe
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,13 +18,14 @@ from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.store.archive.warc_files import IMPORTS, ArchiveWriter
+from periplus.store.archive.warc_files import ArchiveWriter
 from periplus.store.catalog.batch import Batch, Settled, Written
 from periplus.store.catalog.open_catalog import open_catalog, require_sound
 from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.fleet_files.import_worker import import_worker
 from periplus.store.fleet_files.upload_rows import uploading
 from periplus.store.manifest import PageRow
 from periplus.store.segments.recovery import recover
@@ -52,13 +54,15 @@ class PageWriter:
         self._catalog.guard(require_held)
         self.blocked = self._catalog.block_list()
         remove_unacknowledged(collection, self._catalog)
-        recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
+        worker = self._worker = import_worker(collection)
+        recover(collection, self._catalog, settings.store, self._reader, worker)
         self._counters = RunCounters(self._catalog.begin_run({"import": names}), time.time())
         uploads = collection.uploads_files
-        stream = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS, is_stored=not uploads)
+        self._file_bytes = min(settings.store.archive_bytes, settings.fleet.upload_bytes if uploads else math.inf)
+        stream = SegmentStream(self._catalog, collection.segments, settings.store, worker, is_stored=not uploads)
         self._segments, begin = stream, ArchiveWriter.begin if uploads else ArchiveWriter.resume
-        self._writer = begin(collection.archive, IMPORTS, self._catalog.archives(IMPORTS))
-        self._uploader = uploading(collection, IMPORTS, lambda: self._writer.name) if uploads else None
+        self._writer = begin(collection.archive, worker, self._catalog.archives(worker))
+        self._uploader = uploading(collection, worker, lambda: self._writer.name) if uploads else None
         self._begin_batch()
 
     def has(self, url: str, at: float) -> bool:
@@ -133,10 +137,10 @@ class PageWriter:
         pending = self._writer.cut()
         with reporting_full_disk(self._collection.home):
             self._writer.sync(pending)
-            written = Written(IMPORTS, self._writer.name, pending.size, self._collection.uploads_files)
+            written = Written(self._worker, self._writer.name, pending.size, self._collection.uploads_files)
             archive_id = self._catalog.commit(self._batch, written, self._counters.run_id, self._summary())
             self._segments.add(self._rows, archive_id, pending.size)
-        if pending.size >= self._settings.store.archive_bytes:
+        if pending.size >= self._file_bytes:
             self._writer.close()
             self._writer = self._writer.next_file()
         self._begin_batch()

@@ -43,11 +43,9 @@ def require_stored_files(collection: Collection) -> None:
         uploading(collection, worker, str).finish()
     if left := unstored_files(collection):
         raise CollectionError(
-            f"node {left[0].node or 'that imported pages'} has files that are not in the object store",
+            f"node {left[0].node} has files that are not in the object store",
             f"{left[0].name} and {len(left) - 1} others may have what is to be forgotten",
-            "Run `periplus import` there once more."
-            if not left[0].node
-            else "Start that node until it has uploaded them. If it is lost, let another node crawl for "
+            "Start that node until it has uploaded them. If it is lost, let another node crawl for "
             "`fleet.grace_seconds`.",
         )
 

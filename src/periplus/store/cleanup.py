@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from collections.abc import Collection as Many
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from functools import cache
@@ -22,18 +23,19 @@ from periplus.store.catalog.open_catalog import open_database
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection, folder_id
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
+from periplus.store.fleet_files.import_worker import import_workers
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, place_of
 
 KEPT = "kept"  # folder in the collection
 _LONGEST_BATCH = 60.0  # maximum seconds between the first and the last page of one batch
 
 
-def is_of_newer_catalog(path: Path, start: int, *, alone: bool = False) -> bool:
+def _is_of_newer_catalog(path: Path, start: int, imports: Many[int], *, alone: bool) -> bool:
     """Whether the bytes of a file from *start* on are from more than one commit, so that a newer catalog wrote them.
 
-    *alone*: a kill cannot leave such a file at all, so one page is proof.
+    *imports*: workers of imported pages. *alone*: a kill cannot leave such a file at all, so one page is proof.
     """
-    if parse_archive_name(path.name)[0] == IMPORTS:
+    if parse_archive_name(path.name)[0] in imports:
         return False  # imported pages have old dates, and can be imported again
     first = None
     with suppress(DamagedFile, OSError, ValueError):  # the last record may be incomplete
@@ -74,6 +76,7 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
     for leftover in collection.segments.glob(f"*{UNFINISHED}"):
         if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
             leftover.unlink()
+    imports = import_workers(collection) if dead is None else {IMPORTS}
     last = Counter(worker for worker, _ in map(parse_archive_name, acknowledged))
     kept = []
     for path in sorted(collection.archive.glob(f"*{SUFFIX}")):
@@ -82,7 +85,7 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
         start = acknowledged.get(path.name, 0)
         if dead not in (None, worker) or (path.name not in acknowledged and number <= last[worker]):
             continue
-        if _size(path) > start and is_of_newer_catalog(path, start, alone=not start and not is_begun):
+        if _size(path) > start and _is_of_newer_catalog(path, start, imports, alone=not start and not is_begun):
             kept.append(keep_newer_pages(path, start, collection.home / KEPT))
             is_begun = is_begun or not start
         if path.name in acknowledged:

@@ -183,4 +183,4 @@ def test_an_import_uploads_its_pages(postgres: str, tmp_path: Path) -> None:
     node = Collection(tmp_path / "one", postgres, f"file://{tmp_path}/objects")
     assert len(visible(node)) == 2
     assert len(list(open_store(node.storage).list("segments"))) == 2
-    assert [facts.name for facts in open_store(node.storage).list("archive")] == ["archive/w99-000001.warc.gz"]
+    assert [facts.name for facts in open_store(node.storage).list("archive")] == ["archive/w1000-000001.warc.gz"]

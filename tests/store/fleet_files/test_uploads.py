@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from periplus.errors import StorageUnavailable
-from periplus.store.archive.warc_files import IMPORTS, archive_name
+from periplus.store.archive.warc_files import archive_name
 from periplus.store.checksums import file_digest
 from periplus.store.collection import Collection, create_collection
 from periplus.store.fleet_files.uploads import ARCHIVE, SEGMENTS, Mark, Uploader, WaitingFile, is_complete
@@ -215,17 +215,6 @@ def test_a_node_that_has_left_shows_before_every_file_that_it_still_uploads(
         segment(node, rows, number)
     uploader(node, store, rows).finish()
     assert rows.graces == 3
-
-
-def test_imported_files_of_another_node_are_not_missed(
-    node: Collection, store: CountingStore, rows: MemoryRows, caplog: pytest.LogCaptureFixture
-) -> None:
-    archive(node, rows, archive_name(IMPORTS, 1))
-    rows.files.append(WaitingFile(ARCHIVE, archive_name(IMPORTS, 2), 7))
-    rows.files.append(WaitingFile(SEGMENTS, segment_name("pages", IMPORTS, 2), 7, b"digest"))
-    assert uploader(node, store, rows).upload() == 0
-    assert rows.stored == {archive_name(IMPORTS, 1)}
-    assert not caplog.records
 
 
 def test_what_the_fleet_has_given_up_is_kept_aside(node: Collection, store: CountingStore, rows: MemoryRows) -> None:

@@ -48,7 +48,6 @@ from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.signals import stop_signals
-from periplus.store.archive.warc_files import IMPORTS
 from periplus.store.catalog.catalog import Catalog
 from periplus.store.catalog.live_state import LiveState, Role
 from periplus.store.catalog.open_catalog import open_catalog
@@ -87,7 +86,6 @@ async def _work(
     ):
         known = live.last_command()  # before the tables are read: later commands are carried out
         counters = recover_files(assignment, coordination, catalog, reader)
-        imports = [] if number else [IMPORTS]  # which an import may have left to upload
         committer = Committer(
             assignment.collection,
             assignment.settings.store,
@@ -95,7 +93,7 @@ async def _work(
             assignment.run_id,
             counters.timing,
             FileLimits.of(assignment.collection, assignment.settings),
-            former_workers(coordination, catalog) + imports,
+            former_workers(coordination, catalog),
         )
         committer.fence(coordination)
         shared.set(number, Metric.WORKER, coordination.worker)

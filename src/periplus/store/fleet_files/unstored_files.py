@@ -18,7 +18,7 @@ class UnstoredFile(NamedTuple):
 
     name: str
     worker: int
-    node: str  # empty: a node that has imported pages
+    node: str  # that has it
 
     @property
     def is_archive(self) -> bool:

@@ -16,12 +16,11 @@ from threading import Event, Thread
 from typing import NamedTuple, Protocol
 
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.store.archive.warc_files import IMPORTS, SUFFIX, parse_archive_name
+from periplus.store.archive.warc_files import SUFFIX, parse_archive_name
 from periplus.store.checksums import wrong_content, wrong_size
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
 from periplus.store.durable import sync_directory
-from periplus.store.manifest import place_of
 from periplus.store.objects.object_store import ObjectStore
 
 logger = logging.getLogger("periplus.store")
@@ -45,11 +44,6 @@ class WaitingFile(NamedTuple):
     def object(self) -> str:
         """The name of its object."""
         return f"{self.folder}/{self.name}"
-
-    @property
-    def worker(self) -> int:
-        """The worker that wrote it."""
-        return parse_archive_name(self.name)[0] if self.folder == ARCHIVE else place_of(self.name).worker
 
 
 class Mark(Enum):
@@ -143,7 +137,7 @@ class Uploader:
     def upload(self) -> int:
         """Upload every file that waits; returns how many still wait. Errors are logged, once."""
         try:
-            left = sum(not self._upload(file) for file in self._waiting())
+            left = sum(not self._upload(file) for file in self._rows.waiting(self._growing()))
             self._remove_local()
         except (PeriplusError, OSError) as error:
             if str(error) != self._last_error:
@@ -156,11 +150,6 @@ class Uploader:
     def _run(self) -> None:
         while not self._closed.wait(_ROUND_SECONDS):
             self.upload()
-
-    def _waiting(self) -> list[WaitingFile]:
-        """The files of this node that wait; all nodes import under one worker number, but each has its own files."""
-        files = self._rows.waiting(self._growing())
-        return [file for file in files if file.worker != IMPORTS or self._path(file).exists()]
 
     def _upload(self, file: WaitingFile) -> bool:
         """Whether a file is in the object store now."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Protocol
 
 from periplus.config import Storage
-from periplus.errors import ObjectMissing
 from periplus.model import COULD_NOT_BE_READ, Page, Response
 from periplus.store.archive.archive_lookup import read_archived
-from periplus.store.archive.warc_files import IMPORTS, parse_archive_name
+from periplus.store.archive.warc_files import parse_archive_name
 from periplus.store.catalog.batch import ArchiveFile
 from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
 from periplus.store.segments.segment_writer import SegmentStream
-
-logger = logging.getLogger("periplus.store")
 
 _AT_ONCE = 256
 
@@ -50,14 +46,9 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
     for file in catalog.unsealed_archives(worker):
         if parse_archive_name(file.name)[0] != worker:
             continue  # of a lost worker: see `crawl/coordination/lost_nodes.py`
-        try:
-            for rows, size in unsealed_pages(collection, catalog, reader, file):
-                parsed += len(rows)
-                stream.add(rows, file.archive_id, size)
-        except ObjectMissing as error:
-            if worker != IMPORTS:
-                raise
-            logger.warning("%s; the node that has imported its pages did not upload it yet", error)
+        for rows, size in unsealed_pages(collection, catalog, reader, file):
+            parsed += len(rows)
+            stream.add(rows, file.archive_id, size)
     stream.seal()
     return parsed
 

@@ -50,6 +50,11 @@ ON CONFLICT (worker_id) DO UPDATE SET
     forwarded = leases.forwarded + 1, seeds = leases.seeds + 1
 RETURNING forwarded, seeds;
 
+-- name: begin_import
+-- An import needs no lease: no node crawls meanwhile. After it, its files are given up like those of a worker that has ended.
+INSERT INTO leases (worker_id, token, is_live, ends) VALUES (?1, ?2, 0, clock_timestamp())
+ON CONFLICT (worker_id) DO UPDATE SET token = excluded.token, ends = excluded.ends;
+
 -- name: workers_of_folder
 SELECT worker_id, number FROM fleet_workers WHERE folder = ?1;
 

@@ -18,6 +18,7 @@ from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
+from periplus.store.archive.import_worker import import_worker
 from periplus.store.archive.warc_files import ArchiveWriter
 from periplus.store.catalog.batch import Batch, Settled, Written
 from periplus.store.catalog.open_catalog import open_catalog, require_sound
@@ -25,7 +26,6 @@ from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.fleet_files.import_worker import import_worker
 from periplus.store.fleet_files.upload_rows import uploading
 from periplus.store.manifest import PageRow
 from periplus.store.segments.recovery import recover

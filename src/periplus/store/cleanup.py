@@ -17,13 +17,13 @@ from itertools import count
 from pathlib import Path
 
 from periplus.errors import CollectionError, DamagedFile
+from periplus.store.archive.import_worker import import_workers
 from periplus.store.archive.warc_files import IMPORTS, SUFFIX, parse_archive_name, responses
 from periplus.store.catalog.catalog import Catalog
 from periplus.store.catalog.open_catalog import open_database
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection, folder_id
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
-from periplus.store.fleet_files.import_worker import import_workers
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, place_of
 
 KEPT = "kept"  # folder in the collection

@@ -12,12 +12,12 @@ import pytest
 from periplus.archives.importer import import_archives
 from periplus.config import Settings
 from periplus.crawl.coordination.fleet_coordination import since_boot
+from periplus.store.archive.import_worker import import_worker
 from periplus.store.archive.warc_files import IMPORTS, ArchiveWriter
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, folder_id
 from periplus.store.database.postgres.fleet_rows import FleetRows
-from periplus.store.fleet_files.import_worker import import_worker
 from periplus.store.fleet_files.lost_files import LostFiles
 from periplus.store.fleet_files.unstored_files import unstored_files
 from periplus.store.objects.folder_store import FolderObjectStore

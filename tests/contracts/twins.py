@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any, Protocol, TypeVar
@@ -12,7 +13,6 @@ import pytest
 from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
 from periplus.store.database.database import Database
-from periplus.store.shares import Keys, Shares
 
 
 class Closable(Protocol):
@@ -93,7 +93,7 @@ def _answer(found: Any) -> Any:
     return list(found) if isinstance(found, Iterator) else found
 
 
-def _keys(chunks: list[tuple[Keys, Shares | None]]) -> list[tuple[int, int | None]]:
+def _keys(chunks: list[tuple[array[int], array[int] | None]]) -> list[tuple[int, int | None]]:
     """Every key with its share."""
     found: list[tuple[int, int | None]] = []
     for keys, shares in chunks:

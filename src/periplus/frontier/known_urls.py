@@ -6,17 +6,20 @@ goes to another worker.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from periplus.frontier.seen import SeenFilter
+from periplus.frontier.seen import Keys, SeenFilter
 from periplus.store.catalog.catalog import Catalog
-from periplus.store.shares import ALL_SHARES, SHARES, Keys, Shares, share_of, split_by_share
+from periplus.store.shares import ALL_SHARES, SHARES, share_of
 from periplus.url import url_key
 
-_NO_KEYS: Keys = np.zeros(0, "<u8")
-_NO_SHARES: Shares = np.zeros(0, "<u2")
+Shares = NDArray[np.uint16]
+
+_NO_KEYS: Keys = np.zeros(0, np.uint64)
+_NO_SHARES: Shares = np.zeros(0, np.uint16)
 
 
 class KnownUrls:
@@ -70,7 +73,7 @@ class OwnedUrls:
         """Load the URLs of shares that this worker owns from now on; None: of all shares, for a sole worker."""
         if shares is None:
             self.whole = KnownUrls()
-            self.whole.keys.add_many(np.concatenate([_NO_KEYS, *(keys for keys, _ in catalog.seen_keys())]))
+            self.whole.keys.add_many(np.concatenate([_NO_KEYS, *(np.asarray(keys) for keys, _ in catalog.seen_keys())]))
         else:
             self.whole = None
             self._by_share |= {share: KnownUrls() for share in shares}
@@ -91,15 +94,15 @@ class OwnedUrls:
         found, old = [(_NO_KEYS, _NO_SHARES)], [_NO_KEYS]
         for keys, shares in catalog.seen_keys(wanted):
             if shares is None:
-                old += [] if self._has_old_keys else [keys]
+                old += [] if self._has_old_keys else [np.asarray(keys)]
             else:
-                mine = is_wanted[shares]
-                found.append((keys[mine], shares[mine]))
+                mine = is_wanted[np.asarray(shares)]
+                found.append((np.asarray(keys)[mine], np.asarray(shares)[mine]))
         if not self._has_old_keys:
             self._has_old_keys = True
             self.everywhere.add_many(np.concatenate(old))
         all_keys, all_shares = map(np.concatenate, zip(*found, strict=True))
-        for share, keys in split_by_share(all_keys, all_shares):
+        for share, keys in _split_by_share(all_keys, all_shares):
             self._by_share[share].keys.add_many(keys)
 
     def _load_hosts(self, catalog: Catalog, wanted: frozenset[int]) -> None:
@@ -110,3 +113,10 @@ class OwnedUrls:
         for host, domain in catalog.hosts(wanted):
             if share_of(domain) in wanted:
                 self.of(domain).count_host(host, domain)
+
+
+def _split_by_share(keys: Keys, shares: Shares) -> Iterator[tuple[int, Keys]]:
+    """Yield each share with its keys; *shares* has the share of every key."""
+    order = np.argsort(shares, kind="stable")
+    found, starts = np.unique(shares[order], return_index=True)
+    return zip(found.tolist(), np.split(keys[order], starts)[1:], strict=True)

@@ -8,8 +8,9 @@ positives.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from periplus.store.shares import Keys
+Keys = NDArray[np.uint64]
 
 _MIN_SLOTS = 64  # a worker has a filter for each of its shares
 _MAX_LOAD = 0.75  # of the slots; above it, probing becomes slow

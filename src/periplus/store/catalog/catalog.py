@@ -7,15 +7,13 @@ has returned: it then survives a power cut.
 from __future__ import annotations
 
 import json
-import struct
 import time
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 from typing import Any
-
-import numpy as np
 
 from periplus.errors import CollectionLocked
 from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
@@ -26,12 +24,13 @@ from periplus.store.catalog.live_state import Publication, write_publication
 from periplus.store.catalog.queries import STATE_COUNTERS, Queries
 from periplus.store.database.database import Database
 from periplus.store.manifest import SealedSegment
-from periplus.store.shares import ALL_SHARES, Keys, Shares, share_of, split_by_share
+from periplus.store.shares import ALL_SHARES, share_of
 from periplus.url import registrable_domain, url_key
 
 _HOST_IDS_CACHED = 200_000
 _SEEN_CHUNKS = 512  # chunks of the seen filter above which they are packed
 _PACKED_AT_ONCE = 8 << 20  # bytes of their keys
+_KEY, _SHARE = "Q", "H"  # types of arrays: numpy would be slow to import where only a crawl is watched
 
 
 class Catalog(Queries):
@@ -241,7 +240,7 @@ class Catalog(Queries):
         """Every URL ever admitted."""
         return (url for (url,) in self._database.rows("known_urls"))
 
-    def seen_keys(self, shares: Collection[int] = ALL_SHARES) -> Iterator[tuple[Keys, Shares | None]]:
+    def seen_keys(self, shares: Collection[int] = ALL_SHARES) -> Iterator[tuple[array[int], array[int] | None]]:
         """The chunks of the seen filter: keys of all admitted URLs, and the shares of these URLs.
 
         Every key of *shares* is among them; keys of other shares may be. None: the chunk is of an earlier release,
@@ -249,9 +248,10 @@ class Catalog(Queries):
         """
         # `seen` first: a chunk that is packed meanwhile is then read twice, not missed.
         for keys, shares_of_keys in self._database.rows("seen"):
-            yield _keys(keys), None if shares_of_keys is None else np.frombuffer(shares_of_keys, "<u2")
+            yield array(_KEY, keys), None if shares_of_keys is None else array(_SHARE, shares_of_keys)
         for share, keys in self._database.rows("packed_seen", _json_list(shares)):
-            yield _keys(keys), np.full(len(keys) // 8, share, "<u2")
+            found = array(_KEY, keys)
+            yield found, array(_SHARE, [share]) * len(found)
 
     def forwarded_urls(
         self, after: int, limit: int, shares: Collection[int] | None = None
@@ -384,21 +384,20 @@ class Catalog(Queries):
 
 def seen_chunk(urls: Iterable[tuple[str, str]]) -> tuple[bytes, bytes]:
     """Keys and shares of URLs, each given with its host, as the seen filter stores them."""
-    pairs = [(url_key(url), share_of(host)) for url, host in urls]
-    return struct.pack(f"<{len(pairs)}Q", *[key for key, _ in pairs]), struct.pack(
-        f"<{len(pairs)}H", *[share for _, share in pairs]
-    )
+    keys, shares = array(_KEY), array(_SHARE)
+    for url, host in urls:
+        keys.append(url_key(url))
+        shares.append(share_of(host))
+    return keys.tobytes(), shares.tobytes()
 
 
 def packed_rows(chunks: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[int, bytes]]:
     """The keys of some chunks of the seen filter, as rows of one share each."""
-    keys, shares = (b"".join(parts) for parts in zip((b"", b""), *chunks, strict=True))
-    for share, part in split_by_share(_keys(keys), np.frombuffer(shares, "<u2")):
-        yield share, part.tobytes()
-
-
-def _keys(stored: bytes) -> Keys:
-    return np.frombuffer(stored, "<u8")
+    by_share: defaultdict[int, array[int]] = defaultdict(lambda: array(_KEY))
+    for keys, shares in chunks:
+        for key, share in zip(array(_KEY, keys), array(_SHARE, shares), strict=True):
+            by_share[share].append(key)
+    return ((share, by_share[share].tobytes()) for share in sorted(by_share))
 
 
 def _json_list(shares: Collection[int]) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Iterable, Sequence
 
 from periplus.model import Fetch, QueuedUrl
 from periplus.store.catalog.batch import ArchiveFile, admission_row, signed
-from periplus.store.catalog.catalog import Catalog, packed_rows
-from periplus.store.shares import share_of
+from periplus.store.catalog.catalog import Catalog, packed_rows, seen_chunk
 from periplus.url import host_of, url_key
 
 
@@ -74,10 +72,7 @@ class RepairCatalog(Catalog):
             self._count_again()
 
     def _count_again(self) -> None:
-        keys, shares = array("Q"), array("H")
-        for url in self.known_urls():
-            keys.append(url_key(url))
-            shares.append(share_of(host_of(url)))
+        chunk = seen_chunk((url, host_of(url)) for url in self.known_urls())
         counters = self.recount()
         self._database.run("clear_counters")
         self._database.many("add_to_counter", counters.items())
@@ -86,4 +81,4 @@ class RepairCatalog(Catalog):
         self._database.run("recount_outcomes")
         self._database.run("clear_seen")
         self._database.run("clear_packed_seen")
-        self._database.many("pack_seen", packed_rows([(keys.tobytes(), shares.tobytes())]))
+        self._database.many("pack_seen", packed_rows([chunk]))

@@ -335,9 +335,9 @@ def test_a_job_whose_lock_was_lost_writes_nothing(postgres: str, database: Postg
     with job_lock(postgres, "reparse", "one") as require_held, closing(Catalog(database)) as catalog:
         catalog.guard(require_held)
         catalog.begin_run({"before": 1})
-        database_of = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% on one'"
+        ended = "SELECT pg_terminate_backend(pid, 9000) FROM pg_stat_activity WHERE application_name LIKE '% on one'"
         with psycopg.connect(postgres, autocommit=True) as other:
-            assert other.execute(database_of.encode()).fetchall() == [(True,)]
+            assert other.execute(ended.encode()).fetchall() == [(True,)]
         with job_lock(postgres, "reparse", "two"):  # another node takes the lock
             line = error_line(CollectionLocked, lambda: catalog.begin_run({"after": 1}))
         assert "was lost: the server has ended its connection. Run the command again" in line

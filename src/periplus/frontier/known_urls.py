@@ -102,8 +102,8 @@ class OwnedUrls:
             self._has_old_keys = True
             self.everywhere.add_many(np.concatenate(old))
         all_keys, all_shares = map(np.concatenate, zip(*found, strict=True))
-        for share, keys in _split_by_share(all_keys, all_shares):
-            self._by_share[share].keys.add_many(keys)
+        for share, keys_of_share in _split_by_share(all_keys, all_shares):
+            self._by_share[share].keys.add_many(keys_of_share)
 
     def _load_hosts(self, catalog: Catalog, wanted: frozenset[int]) -> None:
         """Load domains and hosts; the catalog also returns those of earlier releases, of any share."""

@@ -130,9 +130,9 @@ def test_nothing_is_acknowledged_before_it_survives_a_power_cut(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("begun", "workers", "points", "pages"),
     [
-        pytest.param(0, 1, 20, PAGES, id="new"),
-        pytest.param(BEGUN, 1, 20, PAGES, id="begun"),
-        pytest.param(BEGUN, 2, 20, PAGES, id="two-workers"),
+        pytest.param(0, 1, 14, PAGES, id="new"),
+        pytest.param(BEGUN, 1, 14, PAGES, id="begun"),
+        pytest.param(BEGUN, 2, 14, PAGES, id="two-workers"),
         pytest.param(0, 1, 3000, 100, id="long", marks=[pytest.mark.long]),
         pytest.param(BEGUN, 2, 3000, 100, id="long-two-workers", marks=[pytest.mark.long]),
     ],

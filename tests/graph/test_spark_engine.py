@@ -38,12 +38,14 @@ pytestmark = on_spark
 # The program `periplus`, with PageRank on the executors although the graph is small.
 PROGRAM = "from periplus.graph import spark_engine as s; s.FEW_LINKS = 0; from periplus.__main__ import main; main()"
 
+ITERATIONS = 12  # an iteration on executors takes a second; tests of small graphs run until the ranks converge
+
 
 @pytest.fixture(scope="module")
 def ranked(tmp_path_factory: pytest.TempPathFactory) -> Web:
     """A collection with one generation of ranks, computed on this machine."""
     made = large_web(tmp_path_factory.mktemp("web"))
-    made.rank(quick(generations=9))
+    made.rank(quick(generations=9, iterations=ITERATIONS))
     return made
 
 
@@ -59,7 +61,8 @@ def test_the_ranks_are_those_of_this_machine(ranked: Web, spark: SparkSession, m
     assert local is not None
     assert local.figures.nodes > 1000
     monkeypatch.setattr(spark_engine, "FEW_LINKS", 0)
-    rank(ranked.collection, quick(generations=9), engine=SparkEngine(ranked.collection, spark))
+    settings = quick(generations=9, iterations=ITERATIONS)
+    rank(ranked.collection, settings, engine=SparkEngine(ranked.collection, spark))
     assert_newer(open_ranks(ranked.collection.ranks), local)
 
 
@@ -108,7 +111,7 @@ def test_an_executor_that_is_killed_in_mid_job_changes_nothing(ranked: Web) -> N
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(spark__options=",".join(CLUSTER.options)),
+        env=environment(spark__options=",".join(CLUSTER.options), graph__iterations=ITERATIONS),
     ) as job:
         assert job.stderr is not None
         lines = []

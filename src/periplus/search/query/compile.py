@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tantivy import FieldType, Occur, Query, Schema
 
@@ -51,6 +51,21 @@ class Idf(Protocol):
         ...
 
 
+class _TermQuery(NamedTuple):
+    """A term or phrase in a field."""
+
+    field: str
+    terms: list[str]
+    weight: float
+    bare: Query  # without the weight
+    weighted: Query
+
+    def corrected(self, idf: Idf | None) -> Query:
+        """The query with its weight, and with the correction by *idf*, if any."""
+        factor = 1.0 if idf is None else idf.factor(self.field, self.terms)
+        return self.weighted if factor == 1.0 else Query.boost_query(self.bare, self.weight * factor)
+
+
 class Compiler:
     """Builds tantivy query objects; tantivy's own query parser is never used."""
 
@@ -82,9 +97,10 @@ class Compiler:
 
         None when a word has several terms or marks.
         """
-        found = [self._terms(word, idf) for word in dict.fromkeys(words) if word not in ignored]
-        plain = [queries for queries in found if queries]
-        return _some([query for queries in plain for query in queries]) if plain and len(plain) == len(found) else None
+        found = [self._terms(word) for word in dict.fromkeys(words) if word not in ignored]
+        if not found or not all(found):
+            return None
+        return _some([query.corrected(idf) for queries in found for query in queries])
 
     def _own_pages(self, query: Query) -> Query:
         """Only the pages of this language."""
@@ -128,14 +144,14 @@ class Compiler:
             queries.append(self._own_pages(self._as_written(codes[0], self._code_weight)))
         return (Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])) if queries else None
 
-    def _term_queries(self, word: str, idf: Idf | None) -> list[Query]:
+    def _term_queries(self, word: str) -> list[_TermQuery]:
         """A word of one term in each field; empty for other words, and for code-like tokens."""
         terms, in_url = tokens(self._language, word), tokens(OTHER, word)
         if len(terms) != 1 or len(in_url) != 1 or code_tokens(word):
             return []
         fields = [(name, terms, weight) for name, weight in self._weights.items()]
         fields.append((self._url, in_url, self._url_weight))
-        return [self._in_field(name, found, weight, idf) for name, found, weight in fields if weight > 0]
+        return [self._term_query(name, found, weight) for name, found, weight in fields if weight > 0]
 
     def _one_term_codes(self, codes: Iterable[str]) -> list[Query]:
         return [self._as_written(code, 0.0) for code in codes if len(tokens(OTHER, code)) < 2]
@@ -174,14 +190,16 @@ class Compiler:
         return Query.range_query(self._schema, DATE, FieldType.Integer, upper_bound=seconds - 1)
 
     def _in_field(self, name: str, words: list[Token], weight: float, idf: Idf | None = None) -> Query:
+        return self._term_query(name, words, weight).corrected(idf)
+
+    def _term_query(self, name: str, words: list[Token], weight: float) -> _TermQuery:
         if len(words) == 1:
-            query = Query.term_query(self._schema, name, words[0].term)
+            bare = Query.term_query(self._schema, name, words[0].term)
         else:
             first = words[0].position
-            query = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
-        if idf is not None:
-            weight *= idf.factor(name, [word.term for word in words])
-        return query if weight == 1.0 else Query.boost_query(query, weight)
+            bare = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
+        weighted = bare if weight == 1.0 else Query.boost_query(bare, weight)
+        return _TermQuery(name, [word.term for word in words], weight, bare, weighted)
 
 
 def _length_correction(share: float) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from math import log1p
 from typing import NamedTuple
 
-from periplus.search.shards.port import Frequency, Term
+from periplus.search.shards.port import Frequency
 
 
 class TermCounts(NamedTuple):
@@ -31,11 +31,11 @@ class GlobalIdf:
     def __init__(self, shard: TermCounts, frequencies: Sequence[Frequency]) -> None:
         """*frequencies*: in the whole collection, from the request."""
         self._shard = shard
-        self._everywhere = {Term(*term): documents for term, documents in frequencies}
+        self._everywhere = {(field, term): documents for (field, term), documents in frequencies}
 
     def factor(self, field: str, terms: Sequence[str]) -> float:
         """The factor for the score of a term or phrase; 1 when the request does not tell its frequency."""
-        everywhere = [self._everywhere.get(Term(field, term), 0) for term in terms]
+        everywhere = [self._everywhere.get((field, term), 0) for term in terms]
         if not all(everywhere):
             return 1.0
         here = [self._shard.frequency(field, term) for term in terms]

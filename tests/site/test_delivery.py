@@ -75,6 +75,7 @@ def test_the_encoding_is_one_that_the_client_accepts(accept: str, chosen: str) -
 @pytest.mark.parametrize("path", ["/search?q=harbour", "/api/search?q=harbour", "/static/style.css"])
 def test_a_page_is_the_same_in_every_encoding(site: Site, engine: FakeEngine, path: str, stored: bool) -> None:
     engine.fingerprint = "x" if stored else ""
+    site.get(path)  # a box that reads its tables for the first time may come after its page
     plain = site.get(path)
     for encoding in ("gzip", "zstd"):
         answer = site.get(path, {"Accept-Encoding": encoding})

@@ -1,17 +1,20 @@
-"""A client can neither send an endless request head nor hold a connection with a slow one."""
+"""A client can neither send an endless request head nor hold a connection with a slow one; answers are one packet."""
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 import pytest
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from periplus.site import protocol
 from web.engines import FakeEngine
-from web.serving import Site, searching
+from web.serving import Site, searching, serving
 
 
 @pytest.fixture
@@ -122,3 +125,58 @@ def test_a_complete_head_that_is_too_large_is_refused(site: Site) -> None:
     with site.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 70_000 + b"\r\n\r\n")
         assert everything(connection).startswith(b"HTTP/1.1 431")
+
+
+REQUEST = b"%s / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+class RecordingTransport(asyncio.Transport):
+    """Keeps what is written, call by call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written.append(bytes(data))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self.written.append(b"".join(list_of_data))
+
+    def is_closing(self) -> bool:
+        return False
+
+
+def test_head_and_body_of_an_answer_are_one_write() -> None:
+    async def main() -> list[bytes]:
+        transport = RecordingTransport()
+        response = protocol.HeadWithBody(transport, asyncio.get_running_loop())
+        for part in (b"head ", b"body ", b"more"):
+            response.write(part)
+        await asyncio.sleep(0)
+        return transport.written
+
+    assert asyncio.run(main()) == [b"head body ", b"more"]
+
+
+def test_the_head_of_a_response_does_not_wait_for_a_late_body() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        more = asyncio.Event()
+
+        async def parts() -> AsyncIterator[bytes]:
+            await more.wait()
+            yield b"found"
+
+        asyncio.get_running_loop().call_later(1.0, more.set)
+        await StreamingResponse(parts(), headers={"content-length": "5"})(scope, receive, send)
+
+    with serving(app) as site, site.connect() as connection:
+        connection.sendall(REQUEST % b"GET")
+        assert connection.recv(65_536).endswith(b"\r\n\r\n")
+        assert connection.recv(65_536) == b"found"
+
+
+def test_an_answer_that_ends_its_connection_is_complete() -> None:
+    with serving(Response("found")) as site, site.connect() as connection:
+        connection.sendall((REQUEST % b"GET").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        assert everything(connection).endswith(b"\r\n\r\nfound")

@@ -50,7 +50,7 @@ class Ranker:
 
         *site_boosts* reorder the candidates of each block; they select no other candidates.
         """
-        request, blocks = self._counts.request(search), 1
+        request, blocks = self._counts.scored_request(search), 1
         while True:
             spent = dict[str, float]()
             with timed(spent, "all"):

@@ -1,6 +1,6 @@
-"""Limits the size of a request head and the time it may take to arrive.
+"""Limits the size of a request head and the time it may take to arrive; sends the head of a response with its body.
 
-uvicorn itself has no such limits.
+uvicorn itself has no such limits, and writes the head alone.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head, self._head_bytes = False, 0
         super().on_headers_complete()
         self.cycle.scope[STOPPING] = self._stopping  # type: ignore[literal-required]  # our own key
+        self.cycle.transport = HeadWithBody(self.transport, self.loop)  # type: ignore[assignment]  # all that it uses
         self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
 
     def on_message_complete(self) -> None:
@@ -89,3 +90,39 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+class HeadWithBody:
+    """The transport of one response: its head is sent with the first part of its body.
+
+    Every write is a packet, which wakes the client.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._head: bytes | None = None  # None: not written; empty: sent
+
+    def write(self, data: bytes) -> None:
+        """Send some bytes; the first ones at the latest when the application waits for something."""
+        if self._head is None:
+            self._head = data
+            self._loop.call_soon(self._flush)
+        elif self._head:
+            parts, self._head = [self._head, data], b""
+            self._transport.writelines(parts)
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Send everything, and close the connection."""
+        self._flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Whether the connection is closed, or will be."""
+        return self._transport.is_closing()
+
+    def _flush(self) -> None:
+        if self._head and not self.is_closing():
+            self._transport.write(self._head)
+        self._head = b""

@@ -9,6 +9,7 @@ import pytest
 
 from periplus.errors import DamagedFile
 from periplus.index.documents.schema import field
+from periplus.search.query.parser import ParsedQuery, parse_query
 from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.open_shards import open_common, open_local, open_shard
@@ -134,6 +135,24 @@ def test_a_word_that_another_query_excludes_keeps_its_score(collections: Librari
     with opened_shard(collections) as one, opened_shard(collections) as other:
         list_scores(one, without)
         assert list_scores(one, wanted) == list_scores(other, wanted)
+
+
+def test_the_requests_for_one_page_are_interpreted_once(
+    collections: Libraries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker sends the frequencies with the first request only."""
+    parsed: list[str] = []
+
+    def recording(query: str) -> ParsedQuery:
+        parsed.append(query)
+        return parse_query(query)
+
+    monkeypatch.setattr("periplus.search.shards.index_shard.parse_query", recording)
+    with opened_shard(collections) as shard:
+        found = shard.candidates(SEARCH._replace(frequencies=frequencies(WORD, 7)), 1, ())
+        assert shard.hits(SEARCH, found.numbers[:2].tolist(), MatchSet.RESULTS)
+        assert shard.count(SEARCH, MatchSet.RESULTS)
+    assert parsed == [WORD]
 
 
 def test_a_node_opens_only_its_own_shards(collections: Libraries) -> None:

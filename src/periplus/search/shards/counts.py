@@ -100,14 +100,18 @@ class ShardCounts:
         return sum(self._group.ask(lambda shard: shard.count(request, MatchSet.WHOLE)).values())
 
     def request(self, search: Search) -> ShardSearch:
-        """A search for pages as it is sent to the shards."""
+        """A search for pages as it is sent to the shards, for everything that needs no scores."""
+        return self._request(search)
+
+    def scored_request(self, search: Search) -> ShardSearch:
+        """A search for the best pages as it is sent to the shards."""
         return self._request(search, self._in_pages)
 
     def media_request(self, search: Search) -> ShardSearch:
         """A search for images or videos as it is sent to the shards."""
         return self._request(search, self._in_media)
 
-    def _request(self, search: Search, sums: _TermSums) -> ShardSearch:
+    def _request(self, search: Search, sums: _TermSums | None = None) -> ShardSearch:
         return ShardSearch(
             query=str(search.root),
             mode=search.mode,
@@ -115,7 +119,7 @@ class ShardCounts:
             variants=tuple((word, tuple(forms)) for word, forms in search.variants.items() if forms),
             likely=tuple(search.language.likely.items()),
             ignored=search.language.ignored,
-            frequencies=_frequencies(search, sums) if self._group.shards > 1 else (),
+            frequencies=_frequencies(search, sums) if sums is not None and self._group.shards > 1 else (),
         )
 
 

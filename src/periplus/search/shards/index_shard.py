@@ -58,16 +58,12 @@ class IndexShard:
         self._finder = CandidateFinder(index, weights)
         self._hit_maker = HitMaker(index, self._finder)
         self._facets, self._media = FacetCounter(index), MediaFinder(index, weights)
-        self._search = lru_cache(_REMEMBERED)(self._read)
+        self._read = lru_cache(_REMEMBERED)(_interpreted)
         self._idf = lru_cache(_REMEMBERED)(self._global_idf)
 
-    def _read(self, request: ShardSearch) -> Search:
-        root = parse_query(request.query).root
-        if root is None:
-            raise ValueError(f"not a query: {request.query!r}")
-        language = QueryLanguage(dict(request.likely), request.ignored)
-        variants = {word: list(forms) for word, forms in request.variants}
-        return Search(root, Mode(request.mode), list(request.words), variants, language, {})
+    def _search(self, request: ShardSearch) -> Search:
+        """The query of a request; the requests for one page differ in their frequencies only."""
+        return self._read(request._replace(frequencies=()))
 
     def _global_idf(self, frequencies: tuple[Frequency, ...]) -> GlobalIdf | None:
         """None when there is one shard: then the request has no frequencies."""
@@ -258,6 +254,15 @@ class IndexShard:
         heads = [pages.head(number) for number in found.numbers[best].tolist()]
         listed = list(zip(ranks[best].tolist(), numbers[best].tolist(), heads, strict=True))
         return SitePages(found.total, pages.head(newest[0]) if newest else None, dates[0] if dates else 0, listed)
+
+
+def _interpreted(request: ShardSearch) -> Search:
+    root = parse_query(request.query).root
+    if root is None:
+        raise ValueError(f"not a query: {request.query!r}")
+    language = QueryLanguage(dict(request.likely), request.ignored)
+    variants = {word: list(forms) for word, forms in request.variants}
+    return Search(root, Mode(request.mode), list(request.words), variants, language, {})
 
 
 def _boost_of(host: str, by_host: Mapping[str, float]) -> float:

@@ -48,7 +48,7 @@ class ShardSearch(NamedTuple):
     variants: tuple[tuple[str, tuple[str, ...]], ...]  # other right spellings of words
     likely: tuple[tuple[str, float], ...]  # probability by language
     ignored: frozenset[str]  # stop words of the query
-    frequencies: tuple[Frequency, ...] = ()  # of its terms in the index that it searches; empty when there is one shard
+    frequencies: tuple[Frequency, ...] = ()  # of its terms, for scores; empty when there is one shard
 
 
 class MatchSet(StrEnum):

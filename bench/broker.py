@@ -40,9 +40,12 @@ class _Counts(ShardCounts):
     def __init__(self) -> None:
         """There are no files."""
 
-    def request(self, search: Search) -> ShardSearch:
+    def scored_request(self, search: Search) -> ShardSearch:
         del search
         return _REQUEST
+
+    def request(self, search: Search) -> ShardSearch:
+        return self.scored_request(search)._replace(frequencies=())
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -51,6 +51,11 @@ def crash(fleet: LocalFleet, _name: str, server: PostgresServer) -> None:
     server.start()
 
 
+def started_anew(fleet: LocalFleet, name: str) -> bool:
+    """Whether a node lost its lease, and has taken another: each changes the fencing token."""
+    return fleet.rows(f"SELECT token FROM fleet_workers WHERE node = '{name}'")[0][0] >= 3
+
+
 def changes_of_owner(web: TestWeb) -> Counter[int]:
     """How many hosts changed their owner how often, by the names that the nodes send."""
     changes: Counter[int] = Counter()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import periplus
+from fleet.faults import started_anew
 from fleet.local_fleet import DELAY, LEASE, LocalFleet, fetched_twice, impolite, wait_until
 from periplus.control.orders import drain
 from periplus.store.collection import Collection
@@ -80,8 +81,7 @@ def test_a_node_that_is_stopped_for_longer_than_its_lease_sends_nothing_of_befor
     fleet.signal("b", signal.SIGCONT)
     assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
     all_pages(web, fleet)
-    tokens = fleet.rows("SELECT token FROM fleet_workers WHERE node = 'b'")
-    assert tokens[0][0] >= 3, "it lost its lease, and has started anew"
+    assert started_anew(fleet, "b")
 
 
 def test_a_restart_of_the_database_costs_nothing(web: TestWeb, fleet: LocalFleet, own_postgres: PostgresServer) -> None:

@@ -53,7 +53,8 @@ def crash(fleet: LocalFleet, _name: str, server: PostgresServer) -> None:
 
 def started_anew(fleet: LocalFleet, name: str) -> bool:
     """Whether a node lost its lease, and has taken another: each changes the fencing token."""
-    return fleet.rows(f"SELECT token FROM fleet_workers WHERE node = '{name}'")[0][0] >= 3
+    [(token,)] = fleet.rows(f"SELECT token FROM fleet_workers WHERE node = '{name}'")
+    return int(token) >= 3
 
 
 def changes_of_owner(web: TestWeb) -> Counter[int]:

@@ -55,4 +55,5 @@ def test_nothing_is_lost_and_every_host_has_one_owner_when_everything_fails_once
         time.sleep(S3_OUTAGE)
     assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name)[-2000:] for name in NODES]
     assert started_anew(fleet, "b"), "the node that stood still was refused"
+    assert "starts anew" in fleet.log("b")
     complete(web, fleet, bucket, HOSTS * PAGES, losses=3)

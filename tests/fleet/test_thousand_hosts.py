@@ -75,6 +75,7 @@ def test_nothing_is_lost_when_nodes_database_and_store_fail_one_after_the_other(
         time.sleep(S3_OUTAGE)
     assert fleet.wait(timeout=900) == dict.fromkeys(NODES, 0), [fleet.log(name)[-2000:] for name in NODES]
     assert started_anew(fleet, "b"), "the node that stood still was refused"
+    assert "starts anew" in fleet.log("b")
     complete(web, fleet, bucket, HOSTS * PAGES, losses=5)
 
 

@@ -73,9 +73,7 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
     acknowledged = {file.name: file.committed for file in catalog.archives(dead)}
     if dead is None:
         _require_known_files(collection, acknowledged)
-    for leftover in collection.segments.glob(f"*{UNFINISHED}"):
-        if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
-            leftover.unlink()
+    _remove_unfinished_segments(collection, dead)
     imports = import_workers(collection) if dead is None else {IMPORTS}
     last = Counter(worker for worker, _ in map(parse_archive_name, acknowledged))
     kept = []
@@ -94,6 +92,13 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
         elif is_begun:
             path.unlink()
     return kept
+
+
+def _remove_unfinished_segments(collection: Collection, dead: int | None) -> None:
+    """Remove the segments that a *dead* worker was writing; None: those of all workers."""
+    for leftover in collection.segments.glob(f"*{UNFINISHED}"):
+        if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
+            leftover.unlink()
 
 
 def _require_known_files(collection: Collection, acknowledged: Mapping[str, int]) -> None:

@@ -45,7 +45,7 @@ def running(monkeypatch: pytest.MonkeyPatch, folder: Path, work: Work) -> Callab
 
 
 def test_a_node_goes_on_after_many_outages(
-    assignment: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    assignment: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(supervisor, "_FIRST_PAUSE", 0.0)
 
@@ -57,6 +57,7 @@ def test_a_node_goes_on_after_many_outages(
     with closing(SharedState(1, None)) as shared:
         assert [report.summary for report in run_workers(assignment, shared, lambda: None)] == [{"fetched": 7}]
     assert count() == 31
+    assert sum("worker 0 starts anew: the lease is lost" in message for message in caplog.messages) == 15
 
 
 def test_workers_are_started_less_and_less_often_during_an_outage(

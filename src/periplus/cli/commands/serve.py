@@ -73,11 +73,8 @@ def command(
     nodes: Annotated[str | None, typer.Option(metavar="URLS", help=_NODES)] = None,
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
-    if shards is not None and nodes is not None:
-        raise UsageError("--shards and --nodes cannot be combined", hint="Start a shard node and a broker separately.")
-    if shards is not None and workers > 1:
-        hint = "Start several nodes with the same shards on other ports: they are replicas."
-        raise UsageError("--shards and --workers cannot be combined", "a shard node is one process", hint)
+    if shards is not None:
+        _refuse_beside_shards(nodes, workers)
     chosen = () if shards is None else read_shards(shards)
     urls = () if nodes is None else read_nodes(nodes)
     settings = _settings(home, storage)
@@ -98,6 +95,15 @@ def command(
             require_token(settings.serve, listener)
         _announce(service, listener, "" if chosen else console_notice(settings, listener))
         run(partial(service.make_app, is_public=not is_loopback(listener)), listener, workers)
+
+
+def _refuse_beside_shards(nodes: str | None, workers: int) -> None:
+    """Refuse options that a shard node does not have."""
+    if nodes is not None:
+        raise UsageError("--shards and --nodes cannot be combined", hint="Start a shard node and a broker separately.")
+    if workers > 1:
+        hint = "Start several nodes with the same shards on other ports: they are replicas."
+        raise UsageError("--shards and --workers cannot be combined", "a shard node is one process", hint)
 
 
 def read_shards(text: str) -> tuple[int, ...]:

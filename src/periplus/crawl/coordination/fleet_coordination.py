@@ -142,9 +142,8 @@ class FleetCoordination:
         while not self._ended.wait(self._interval):
             try:
                 self.heartbeat()
-            except LeaseLost as lost:
-                logger.warning("%s", lost.sentence)
-                return
+            except LeaseLost:
+                return  # `owned` raises it in the thread that writes
             except DatabaseUnavailable as error:
                 logger.warning("the lease could not be renewed: %s", error.sentence)
             except Exception:

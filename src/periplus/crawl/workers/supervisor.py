@@ -169,6 +169,7 @@ class _Supervisor:
             self._replace(handle)
             return
         if isinstance(message, LeaseLost | DatabaseUnavailable):
+            logger.warning("worker %d starts anew: %s", handle.number, message.sentence)
             self._log_end(handle)
             handle.deaths_in_a_row = 0  # it was cut off, not broken
             self._replace_later(handle)

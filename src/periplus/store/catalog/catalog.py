@@ -30,7 +30,7 @@ from periplus.url import registrable_domain, url_key
 _HOST_IDS_CACHED = 200_000
 _SEEN_CHUNKS = 512  # chunks of the seen filter above which they are packed
 _PACKED_AT_ONCE = 8 << 20  # bytes of their keys
-_KEY, _SHARE = "Q", "H"  # types of arrays: numpy would be slow to import where only a crawl is watched
+_KEY_TYPE, _SHARE_TYPE = "Q", "H"  # of arrays; numpy would be slow to import where only a crawl is watched
 
 
 class Catalog(Queries):
@@ -248,10 +248,10 @@ class Catalog(Queries):
         """
         # `seen` first: a chunk that is packed meanwhile is then read twice, not missed.
         for keys, shares_of_keys in self._database.rows("seen"):
-            yield array(_KEY, keys), None if shares_of_keys is None else array(_SHARE, shares_of_keys)
+            yield array(_KEY_TYPE, keys), None if shares_of_keys is None else array(_SHARE_TYPE, shares_of_keys)
         for share, keys in self._database.rows("packed_seen", _json_list(shares)):
-            found = array(_KEY, keys)
-            yield found, array(_SHARE, [share]) * len(found)
+            found = array(_KEY_TYPE, keys)
+            yield found, array(_SHARE_TYPE, [share]) * len(found)
 
     def forwarded_urls(
         self, after: int, limit: int, shares: Collection[int] | None = None
@@ -384,7 +384,7 @@ class Catalog(Queries):
 
 def seen_chunk(urls: Iterable[tuple[str, str]]) -> tuple[bytes, bytes]:
     """Keys and shares of URLs, each given with its host, as the seen filter stores them."""
-    keys, shares = array(_KEY), array(_SHARE)
+    keys, shares = array(_KEY_TYPE), array(_SHARE_TYPE)
     for url, host in urls:
         keys.append(url_key(url))
         shares.append(share_of(host))
@@ -393,9 +393,9 @@ def seen_chunk(urls: Iterable[tuple[str, str]]) -> tuple[bytes, bytes]:
 
 def packed_rows(chunks: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[int, bytes]]:
     """The keys of some chunks of the seen filter, as rows of one share each."""
-    by_share: defaultdict[int, array[int]] = defaultdict(lambda: array(_KEY))
+    by_share: defaultdict[int, array[int]] = defaultdict(lambda: array(_KEY_TYPE))
     for keys, shares in chunks:
-        for key, share in zip(array(_KEY, keys), array(_SHARE, shares), strict=True):
+        for key, share in zip(array(_KEY_TYPE, keys), array(_SHARE_TYPE, shares), strict=True):
             by_share[share].append(key)
     return ((share, by_share[share].tobytes()) for share in sorted(by_share))
 

@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from harness.cpu import tree_cpu
 from harness.errors import BenchError
 from periplus.store.collection import Collection
 from periplus.store.durable import write_file
@@ -68,16 +69,22 @@ def over_nodes(collection: Collection, one: Path, divided: Path, queries: Sequen
         home = linked(collection, divided, folder / "divided")
         nodes = [stack.enter_context(served(home, "--shards", str(shard))) for shard in range(shards)]
         broker = stack.enter_context(served(home, "--nodes", ",".join(node.url for node in nodes)))
+        servers = (single, broker, *nodes)
+        for server in (single, broker):
+            answers(server, queries)  # to warm up
+        before = [tree_cpu(server.process.pid) for server in servers]
         whole, merged = in_turns(single, broker, queries)
+        after = [tree_cpu(server.process.pid) for server in servers]
         hanging = without(broker, nodes[-1], signal.SIGSTOP, queries)
         nodes[-1].process.send_signal(signal.SIGCONT)
         until_complete(broker, queries[0])
         dead = without(broker, nodes[-1], signal.SIGKILL, queries)
     overlaps = [overlap(*pair) for pair in zip(whole.urls, merged.urls, strict=True)]
     times = whole.figures(), merged.figures()
+    cpu = [round(1e3 * (end - start) / len(queries), 2) for start, end in zip(before, after, strict=True)]
     return {
-        "single": times[0],
-        "broker": times[1] | {"partial": sum(merged.partial)},
+        "single": times[0] | {"cpu_ms": cpu[0]},
+        "broker": times[1] | {"cpu_ms": cpu[1], "node_cpu_ms": cpu[2:], "partial": sum(merged.partial)},
         "p50_ratio": round(times[1]["p50_ms"] / times[0]["p50_ms"], 2),
         "p99_ratio": round(times[1]["p99_ms"] / times[0]["p99_ms"], 2),
         "overlap": round(float(np.mean(overlaps)), 4),
@@ -115,9 +122,7 @@ def served(home: Path, *options: str) -> Iterator[Server]:
 
 
 def in_turns(first: Server, second: Server, queries: Sequence[str]) -> tuple[Answers, Answers]:
-    """The answers of two servers, by turns, so that a busy machine disturbs both alike; once before, to warm up."""
-    for server in (first, second):
-        answers(server, queries)
+    """The answers of two servers, by turns, so that a busy machine disturbs both alike."""
     found = [(answers(first, [query]), answers(second, [query])) for query in queries]
     return joined([one for one, _ in found]), joined([other for _, other in found])
 

@@ -61,7 +61,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head, self._head_bytes = False, 0
         super().on_headers_complete()
         self.cycle.scope[STOPPING] = self._stopping  # type: ignore[literal-required]  # our own key
-        self.cycle.transport = HeadWithBody(self.transport, self.loop)  # type: ignore[assignment]  # all that it uses
+        self.cycle.transport = HeadWithBody(self.transport, self.loop)  # type: ignore[assignment]  # has all that is called
         self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
 
     def on_message_complete(self) -> None:

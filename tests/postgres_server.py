@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -81,8 +81,10 @@ class PostgresServer:
 
     def cpu_seconds(self) -> float:
         """The processor time of the server, also of connections that are closed."""
-        processes = [self.pid, *_children(self.pid)]
-        return sum(map(_cpu_seconds, processes))
+        while True:
+            connections = _children(self.pid)
+            with suppress(FileNotFoundError, ProcessLookupError):  # a connection was closed meanwhile: count again
+                return sum(map(_cpu_seconds, [*connections, self.pid]))
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """End the server: SIGINT ends its connections, SIGQUIT is a crash."""

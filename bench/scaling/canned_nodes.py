@@ -22,8 +22,8 @@ from periplus.cluster.record_codec import encode
 from periplus.cluster.remote_shards import METHODS
 from periplus.config import Ranking
 from periplus.model import Hit
-from periplus.search.candidates import CandidateList, candidates_per_shard
-from periplus.search.score import FEATURES
+from periplus.search.scoring.candidates import CandidateList, candidates_per_shard
+from periplus.search.scoring.score import FEATURES
 from periplus.search.shards.port import ShardCandidates
 
 GENERATION = "canned"

@@ -23,9 +23,9 @@ from periplus.cluster.protocol import weights_id
 from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Settings
 from periplus.errors import PeriplusError, ShardsUnavailable
+from periplus.search.cache.result_cache import generation_id
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
-from periplus.search.result_cache import generation_id
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.web.engine_port import Engine

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from periplus.evaluation.learner import Example, learn
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 
 CURRENT = dict.fromkeys(FEATURES, 0.5)
 QUERIES, CANDIDATES = 60, 20

@@ -15,11 +15,11 @@ from periplus.errors import NoIndex, UsageError
 from periplus.model import Results
 from periplus.search import engine as engine_module
 from periplus.search import hits, interpret
-from periplus.search.candidates import CandidateFinder
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.search.open_index import OpenIndex
-from periplus.search.score import FEATURES
+from periplus.search.scoring.candidates import CandidateFinder
+from periplus.search.scoring.score import FEATURES
 from periplus.search.shards import index_shard
 from periplus.store.collection import create_collection
 from periplus.text.analyzer import language_of, terms

@@ -19,7 +19,7 @@ from periplus.site import server
 from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web import app
-from periplus.web.api_routes import SearchApi
+from periplus.web.api.routes import SearchApi
 from periplus.web.search_queue import THREADS, SearchQueue
 from web.engines import ARCHIVED, FakeEngine
 from web.serving import Site, searching, serving

@@ -18,9 +18,9 @@ from periplus.cluster.remote_shards import RemoteShards
 from periplus.config import Ranking, Settings
 from periplus.errors import NoIndex, PeriplusError
 from periplus.index.storage.shards import shard_count
+from periplus.search.cache.result_cache import generation_id
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
-from periplus.search.result_cache import generation_id
 from periplus.search.shards.open_shards import open_common
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of, read_meta

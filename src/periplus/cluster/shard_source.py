@@ -10,7 +10,7 @@ from periplus.cluster.protocol import weights_id
 from periplus.config import FILE_NAME, Ranking, load
 from periplus.errors import NoIndex, UsageError
 from periplus.index.storage.shards import shard_count
-from periplus.search.result_cache import generation_id
+from periplus.search.cache.result_cache import generation_id
 from periplus.search.shards.open_shards import open_common, open_shard
 from periplus.search.shards.port import Shard
 from periplus.store.collection import Collection

@@ -19,7 +19,7 @@ from periplus.errors import UsageError
 from periplus.evaluation.judgements import lines_of
 from periplus.index.documents.sites import write_sites
 from periplus.index.writer import IndexWriter
-from periplus.search.features import NEUTRAL_QUALITY
+from periplus.search.scoring.features import NEUTRAL_QUALITY
 from periplus.store.collection import Collection, create_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.text.analyzer import language_of

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.search.open_index import Numbers
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 
 _LOWERING = frozenset({"generated"})  # features that may only lower a score; all others may only raise it
 _LEAST_DEVIATION = 0.05  # a feature that varies less gets a smaller weight, not a huge one

@@ -11,7 +11,7 @@ from periplus.evaluation.judgements import JudgedQuery, Judgements
 from periplus.evaluation.metrics import DEPTH
 from periplus.search.engine import SearchEngine
 from periplus.search.ranking import Scored
-from periplus.search.score import contributions
+from periplus.search.scoring.score import contributions
 
 _LISTED = 5  # features
 

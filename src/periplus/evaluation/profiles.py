@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.evaluation.collection_figures import CollectionFigures
-from periplus.search.candidates import Candidates
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.query.terms import Hits, QueryTerms
+from periplus.search.scoring.candidates import Candidates
 from periplus.text.bm25 import saturation
 
 _LARGEST_LOG_RANK = 5.0

@@ -13,7 +13,7 @@ from periplus.errors import UsageError
 from periplus.evaluation.evaluate import OURS, Evaluation, JudgedIndex, evaluate
 from periplus.evaluation.judgements import DEV, TRAIN, JudgedQuery, Judgements
 from periplus.evaluation.learner import Example, learn
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 
 KEPT = ("rank", "freshness")  # few judged sets can teach these
 L2 = 0.01

@@ -29,7 +29,6 @@ from periplus.model import (
     Results,
     SiteBoosts,
 )
-from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.explanation import explanation
 from periplus.search.facets import Facets
 from periplus.search.facts import collection_facts
@@ -42,15 +41,16 @@ from periplus.search.open_index import CommonFiles, OpenIndex
 from periplus.search.query.parser import parse_query
 from periplus.search.query.tree import Node, wanted_words
 from periplus.search.ranking import Ranker, Scored, is_crowded
-from periplus.search.score import FEATURES, weight_vector
+from periplus.search.scoring.candidates import CandidateFinder, Candidates
+from periplus.search.scoring.score import FEATURES, weight_vector
 from periplus.search.shards.counts import ShardCounts
 from periplus.search.shards.group import PAGE_UNAVAILABLE, TrackedShards
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.open_shards import open_local
 from periplus.search.shards.port import MatchSet, ShardGroup
+from periplus.search.snippets.word_forms import WordForms
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, related_searches
-from periplus.search.word_forms import WordForms
 from periplus.store.archive.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations

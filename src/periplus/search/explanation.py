@@ -8,7 +8,7 @@ from periplus.config import Ranking
 from periplus.index.storage.pagestore import Head
 from periplus.model import Explanation
 from periplus.search.ranking import Scored
-from periplus.search.score import FEATURES, score_parts, weight_vector
+from periplus.search.scoring.score import FEATURES, score_parts, weight_vector
 
 
 def explanation(

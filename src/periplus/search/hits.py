@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from periplus.index.storage.pagestore import Head
 from periplus.model import Hit
-from periplus.search.candidates import CandidateFinder
 from periplus.search.interpret import Search
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.tree import Word, widened
-from periplus.search.snippet import Shown, Snippet, make_snippets
+from periplus.search.scoring.candidates import CandidateFinder
+from periplus.search.snippets.snippet import Shown, Snippet, make_snippets
 
 _DAY = 86_400.0  # seconds
 _MISSING_WORDS = 8  # words of a query that are looked up on partial matches

@@ -15,7 +15,7 @@ from periplus.model import Results
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page, left_out_words, no_results, valid_text
 from periplus.search.query.tree import Node
 from periplus.search.ranking import Ranker, Scored
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from periplus.search.shards.counts import ShardCounts
 from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.port import MatchSet

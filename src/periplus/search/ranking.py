@@ -12,7 +12,7 @@ from periplus.model import Hit, SiteBoosts
 from periplus.search.interpret import Search, timed
 from periplus.search.open_index import Numbers
 from periplus.search.query.tree import restricts_site
-from periplus.search.score import ordered, score_parts, scores_of
+from periplus.search.scoring.score import ordered, score_parts, scores_of
 from periplus.search.shards.counts import ShardCounts
 from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.merge import Block, MergedCandidates

@@ -29,9 +29,9 @@ from periplus.model import (
     Results,
     SiteBoosts,
 )
+from periplus.search.cache.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
-from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
 from periplus.search.suggest.completion import Suggestion
 from periplus.search.suggest.query_log import QUERY, QueryLog
 from periplus.search.warm_up import warm_up

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from periplus.config import Settings
 from periplus.errors import UsageError
+from periplus.search.cache.result_cache import generation_id
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode, valid_text
 from periplus.search.query.parser import parse_query
-from periplus.search.result_cache import generation_id
 from periplus.standing.changed_documents import Changed, CheckedDocuments, Documents, read_documents
 from periplus.standing.matching import Context, Match, change_of, matching
 from periplus.standing.registry import (

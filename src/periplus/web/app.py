@@ -22,7 +22,7 @@ from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
-from periplus.web.api_routes import SearchApi, with_versions
+from periplus.web.api.routes import SearchApi, with_versions
 from periplus.web.bangs import Bangs
 from periplus.web.boxes.boxes import Boxes
 from periplus.web.boxes.makers import box_makers

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.site.error_pages import JSON
 from periplus.site.metrics import Metrics
-from periplus.web.api import as_json
 from periplus.web.engine_port import Engine
 from periplus.web.metrics_route import is_local
 
@@ -95,4 +95,4 @@ class HealthCheck:
             state |= found.shown(with_addresses=is_local(request))
         headers = {"content-type": JSON, "cache-control": "no-store"}
         is_useless = status in {"damaged", "unavailable"}
-        return Response(as_json({"status": status} | state), 503 if is_useless else 200, headers)
+        return Response(orjson.dumps({"status": status} | state), 503 if is_useless else 200, headers)

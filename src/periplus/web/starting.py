@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -17,7 +18,6 @@ from periplus.site.app import Beside, build
 from periplus.site.error_pages import JSON, ErrorPages
 from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
-from periplus.web.api import as_json
 from periplus.web.app import TEMPLATES
 from periplus.web.branding import Branding
 from periplus.web.crawl_line import ReadCrawl
@@ -60,7 +60,7 @@ class _Routes:
     async def health(self, request: Request) -> Response:
         del request
         state = {"status": "starting", "generation": 0, "documents": 0}
-        return Response(as_json(state), 503, _RETRY | {"content-type": JSON})
+        return Response(orjson.dumps(state), 503, _RETRY | {"content-type": JSON})
 
     async def unavailable(self, request: Request) -> Response:
         return self._errors.answer(request.url.path, 503, _SENTENCE, _RETRY)

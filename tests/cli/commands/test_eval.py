@@ -15,7 +15,7 @@ from periplus.errors import UsageError
 from periplus.evaluation.evaluate import ALL_PROFILES
 from periplus.evaluation.metrics import METRICS
 from periplus.evaluation.own_judgements import OwnJudgements
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from search.library import Doc, index, shelve
 
 

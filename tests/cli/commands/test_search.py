@@ -17,7 +17,7 @@ from periplus.cli.commands.search import app
 from periplus.errors import UsageError
 from periplus.model import Results
 from periplus.search.engine import SearchEngine
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from periplus.store.collection import open_collection
 from search.library import Doc, index, shelve
 

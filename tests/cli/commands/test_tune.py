@@ -13,7 +13,7 @@ from evaluation.harbours import PLACES, pages, write_queries
 from periplus.cli.commands.tune import app
 from periplus.config import Ranking
 from periplus.errors import UsageError
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from search.library import index, shelve
 
 BAD = "# my weights\n[ranking]\ntext = 9.0 # too much\ntitle = 0.0\nsite = 0.0\n\n[fetch]\ntimeout = 17\n"

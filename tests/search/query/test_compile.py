@@ -18,13 +18,13 @@ from tantivy import Query
 from parse.documents import parsed, real_pages
 from periplus.config import Ranking
 from periplus.index.documents.schema import schema
-from periplus.search.candidates import CandidateFinder
 from periplus.search.engine import SearchEngine
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.compile import Compiler
 from periplus.search.query.parser import parse_query
 from periplus.search.query.tree import And, Field, Node, Not, Or, Phrase, Site, Word, loosened, wanted_words
 from periplus.search.query_language import QueryLanguage, query_language
+from periplus.search.scoring.candidates import CandidateFinder
 from periplus.text.unspaced import spaced
 from search.brute import PageScan
 from search.library import Doc, library, urls

@@ -12,9 +12,9 @@ import pytest
 
 from periplus.errors import NoIndex, ShardsUnavailable, UsageError
 from periplus.index.storage.shards import shard_of
+from periplus.search.cache.result_cache import CacheScope, ResultCache, SearchRequest
 from periplus.search.engine import SearchEngine
 from periplus.search.missing_shards import tracking_missing
-from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest
 from periplus.search.shards.open_shards import open_local
 from periplus.search.shards.port import Answer, Shard, ShardCandidates, ShardGroup
 from periplus.store.generations import INDEX_KIND, Generations

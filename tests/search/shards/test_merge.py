@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from periplus.model import Results
-from periplus.search.candidates import CandidateList, candidates_per_shard
-from periplus.search.score import FEATURES
+from periplus.search.scoring.candidates import CandidateList, candidates_per_shard
+from periplus.search.scoring.score import FEATURES
 from periplus.search.shards.merge import MergedCandidates
 from periplus.search.shards.port import ShardCandidates
 from search.library import urls

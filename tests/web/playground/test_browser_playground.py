@@ -12,8 +12,8 @@ import pytest
 
 from periplus.model import FeatureRow, FeatureTable
 from periplus.search.reload import ReloadingEngine
-from periplus.search.rerank import LARGEST_WEIGHT, needed_weights, rerank, weights_of
-from periplus.search.score import FEATURES
+from periplus.search.scoring.rerank import LARGEST_WEIGHT, needed_weights, rerank, weights_of
+from periplus.search.scoring.score import FEATURES
 from search.library import Doc, index, settings, shelve
 from web.axe import SCHEMES, WIDTHS, Scheme, violations_of
 from web.engines import FakeEngine

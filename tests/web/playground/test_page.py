@@ -11,7 +11,7 @@ import pytest
 
 from periplus.config import Serving
 from periplus.model import Explanation, FeatureRow, FeatureTable, SiteBoosts
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from web.engines import HARBOUR, FakeEngine, explained
 from web.serving import Site, searching
 from web.test_hostile import PAYLOADS, assert_harmless

@@ -6,7 +6,7 @@ import pytest
 
 from periplus.config import Ranking
 from periplus.errors import UsageError
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from periplus.web.playground.weights import LABELS, changed, encode, groups, read_weights
 
 USUAL = Ranking(title=1.1, rank=0.3, crowding=0.1, per_host=2)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.model import Explanation
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from periplus.web.results.explanations import SENTENCES, reasons
 from web.engines import HARBOUR, explained
 

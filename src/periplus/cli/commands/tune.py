@@ -17,7 +17,7 @@ from periplus.errors import UsageError
 from periplus.evaluation.evaluate import as_json, open_judged_index
 from periplus.evaluation.tuning import KEPT, L2, Tuner, Tuning
 from periplus.evaluation.weights_file import write_weights
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 
 _SHOWN = ("ndcg@10", "mrr", "s@1", "s@10")
 _REFUSED = 1

@@ -14,16 +14,16 @@ from periplus.index.documents.schema import SITE
 from periplus.index.storage.pagestore import Head
 from periplus.index.suggest.phrases import anchor_texts
 from periplus.model import Hit, MediaHit, SiteBoosts
-from periplus.search.candidates import CandidateFinder, Candidates
-from periplus.search.features import FeatureRows
+from periplus.search.cache.result_cache import generation_id
 from periplus.search.hits import HitMaker
 from periplus.search.interpret import Mode, Search, timed
 from periplus.search.open_index import Integers, Numbers, OpenIndex
 from periplus.search.query.parser import parse_query
 from periplus.search.query.terms import QueryTerms
 from periplus.search.query_language import QueryLanguage
-from periplus.search.result_cache import generation_id
-from periplus.search.score import FEATURES, feature_matrix
+from periplus.search.scoring.candidates import CandidateFinder, Candidates
+from periplus.search.scoring.features import FeatureRows
+from periplus.search.scoring.score import FEATURES, feature_matrix
 from periplus.search.shards.facet_buckets import FacetCounter
 from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.media_matches import MediaFinder

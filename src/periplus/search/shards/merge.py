@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.search.features import freshness
-from periplus.search.score import FEATURES
+from periplus.search.scoring.features import freshness
+from periplus.search.scoring.score import FEATURES
 from periplus.search.shards.port import Integers, Numbers, ShardCandidates
 
 _FRESHNESS = FEATURES.index("freshness")

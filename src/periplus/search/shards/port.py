@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from periplus.index.storage.pagestore import Details, Head
 from periplus.model import Hit, MediaHit, SiteBoosts
-from periplus.search.candidates import CandidateList
+from periplus.search.scoring.candidates import CandidateList
 
 Answer = TypeVar("Answer")
 Integers = NDArray[np.int64]

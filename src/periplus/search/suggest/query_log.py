@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from periplus.search.shared_file import SharedFile
+from periplus.search.cache.shared_file import SharedFile
 from periplus.store.database.sql_files import read_statements
 
 QUERY = "query"  # the source of a suggestion

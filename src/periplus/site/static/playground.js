@@ -1,5 +1,5 @@
 // Orders the results of the playground while the reader moves the sliders. The page works without this file, as a form.
-// `rank` does what src/periplus/search/score.py does, in the same order of additions; a test compares both.
+// `rank` does what src/periplus/search/scoring/score.py does, in the same order of additions; a test compares both.
 
 // times that a result loses `crowding`
 const MOST_CROWDED = 3;

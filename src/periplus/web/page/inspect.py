@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,7 +15,6 @@ from periplus.model import Reason
 from periplus.reasons import REASONS
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
-from periplus.web.api import as_json
 from periplus.web.display import cached_link, clock, day, moment, page_link, visible, web_link
 from periplus.web.parameters import read_url
 from periplus.web.search_queue import SearchQueue
@@ -82,7 +82,7 @@ class InspectPages:
         """The report as JSON, with the keys of `periplus inspect url --json`."""
         url = read_url(request.query_params)
         found = await self._queue.work(request, lambda: self._report(url))
-        return Response(as_json(found), headers=_UNLISTED | {"content-type": JSON})
+        return Response(orjson.dumps(found), headers=_UNLISTED | {"content-type": JSON})
 
 
 def _shown(found: Mapping[str, Any]) -> dict[str, object]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from periplus.config import Ranking
 from periplus.model import Explanation, FeatureTable
-from periplus.search.rerank import Placed, needed_weights
-from periplus.search.score import FEATURES
+from periplus.search.scoring.rerank import Placed, needed_weights
+from periplus.search.scoring.score import FEATURES
 from periplus.web.display import visible
 from periplus.web.playground.table import signed
 from periplus.web.playground.weights import LABELS, encode

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -13,10 +14,9 @@ from starlette.routing import Route
 from periplus.config import Ranking
 from periplus.errors import UsageError
 from periplus.model import Explanation, FeatureTable
-from periplus.search.rerank import rerank, weights_of
+from periplus.search.scoring.rerank import rerank, weights_of
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
-from periplus.web import api
 from periplus.web.engine_port import Engine
 from periplus.web.owner import Owner
 from periplus.web.parameters import SearchParameters, read
@@ -103,7 +103,7 @@ class Playground:
         asked = await self._asked(request)
         found = as_json(asked.table, asked.weights, self._engine.generation)
         headers = {"content-type": JSON, "cache-control": "private, no-cache"}
-        return Response(api.as_json({"query": asked.parameters.query} | found), headers=headers)
+        return Response(orjson.dumps({"query": asked.parameters.query} | found), headers=headers)
 
     async def _asked(self, request: Request) -> _Asked:
         parameters = read(request.query_params)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from periplus.config import Ranking
 from periplus.model import FeatureTable
-from periplus.search.rerank import Placed, rerank, weights_of
-from periplus.search.score import FEATURES
+from periplus.search.scoring.rerank import Placed, rerank, weights_of
+from periplus.search.scoring.score import FEATURES
 from periplus.web.display import breadcrumb, visible, web_link
 from periplus.web.playground.weights import WEIGHTS
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from periplus.config import Ranking
 from periplus.errors import UsageError
-from periplus.search.rerank import LARGEST_WEIGHT
-from periplus.search.score import FEATURES
+from periplus.search.scoring.rerank import LARGEST_WEIGHT
+from periplus.search.scoring.score import FEATURES
 
 WEIGHTS = (*FEATURES, "crowding", "per_host")
 FIELD = "w_"  # before the name of a weight, in a form

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from periplus.index.documents.facets import number_of_name
 from periplus.index.documents.kinds import Kind
 from periplus.index.forward.forward_index import Rows
-from periplus.search.candidates import Candidates
 from periplus.search.open_index import Integers, Numbers, OpenIndex
 from periplus.search.query.terms import Booleans, Hits, QueryTerms
+from periplus.search.scoring.candidates import Candidates
 from periplus.text.bm25 import saturation
 
 _WINDOW = 30  # words

@@ -10,7 +10,15 @@ import pytest
 
 from periplus.config import Ranking
 from periplus.search import score
-from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, ordered, scores_of, weight_vector
+from periplus.search.scoring.score import (
+    FEATURES,
+    contributions,
+    crowding,
+    feature_matrix,
+    ordered,
+    scores_of,
+    weight_vector,
+)
 
 WEIGHTS = Ranking.model_validate({name: 1.0 + place for place, name in enumerate(FEATURES)})
 

@@ -16,8 +16,8 @@ from periplus.config import Serving
 from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
 from periplus.web import app
+from periplus.web.api.openapi import description
 from periplus.web.app import Sources, search_routes
-from periplus.web.openapi import description
 from web.engines import ARCHIVED, HARBOUR, FakeEngine, FakeLibrary
 from web.serving import Site, searching
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from periplus.config import Ranking
 from periplus.model import FeatureRow, FeatureTable
 from periplus.search.open_index import Integers, Numbers
-from periplus.search.score import FEATURES, MOST_CROWDED, ordered, scores_of
+from periplus.search.scoring.score import FEATURES, MOST_CROWDED, ordered, scores_of
 
 LARGEST_WEIGHT = 100.0  # that a reader may try; negative weights down to its opposite
 _DIGITS = 4  # after the point, of a weight that is found

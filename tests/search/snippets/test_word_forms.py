@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from periplus.index.forward.forward_index import ForwardIndex
-from periplus.search.word_forms import WordForms
+from periplus.search.snippets.word_forms import WordForms
 from periplus.text.analyzer import content_terms, terms
 from search.library import Doc, index, shelve
 

@@ -9,15 +9,10 @@ import orjson
 from periplus.model import FeatureRow, FeatureTable, Hit, MediaHit, MediaResults, Results
 
 
-def as_json(value: dict[str, Any]) -> bytes:
-    """Encodes a value as JSON."""
-    return orjson.dumps(value)
-
-
 def encode_results(results: Results, table: FeatureTable | None = None) -> bytes:
     """Encodes results, and weights and features if there are any, as JSON; clients depend on these keys."""
     tuning = {} if table is None else {"weights": table.weights, "features": [_features(row) for row in table.rows]}
-    return as_json(
+    return orjson.dumps(
         {
             "query": results.query,
             "understood": results.understood,
@@ -54,7 +49,7 @@ def _features(row: FeatureRow) -> dict[str, Any]:
 
 def encode_media(query: str, page: int, size: int, results: MediaResults) -> bytes:
     """Encodes images or videos as JSON; clients depend on these keys."""
-    return as_json(
+    return orjson.dumps(
         {
             "query": query,
             "total": results.total,

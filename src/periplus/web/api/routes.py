@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -12,8 +13,8 @@ from starlette.routing import Route
 from periplus.errors import UsageError
 from periplus.model import Results
 from periplus.site.error_pages import JSON
-from periplus.web import api
-from periplus.web.openapi import description
+from periplus.web.api.json_results import encode_media, encode_results
+from periplus.web.api.openapi import description
 from periplus.web.parameters import API_SIZE, MEDIA_SIZE, SearchParameters, read
 from periplus.web.results.partial import marked, storing_headers
 from periplus.web.search_queue import SearchQueue, missing_shards
@@ -51,7 +52,7 @@ class SearchApi:
 
     def __init__(self, queue: SearchQueue) -> None:
         self._queue = queue
-        self._description = api.as_json(description())
+        self._description = orjson.dumps(description())
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -69,13 +70,13 @@ class SearchApi:
         found = await self._queue.search(request, parameters, explain=parameters.explain)
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
         found = marked(found, missing_shards(request))
-        return _answer(api.encode_results(found, table), found)
+        return _answer(encode_results(found, table), found)
 
     async def news(self, request: Request) -> Response:
         """Dated pages as JSON, newest first."""
         parameters = _read(request, API_SIZE, "news")
         found = await self._queue.search(request, parameters, explain=False)
-        return _answer(api.encode_results(found), found)
+        return _answer(encode_results(found), found)
 
     async def images(self, request: Request) -> Response:
         """Images as JSON."""
@@ -88,7 +89,7 @@ class SearchApi:
     async def _media(self, request: Request, kind: str) -> Response:
         parameters = _read(request, MEDIA_SIZE)
         found = await self._queue.media(request, parameters, kind)
-        body = api.encode_media(parameters.query, parameters.page, parameters.size, found)
+        body = encode_media(parameters.query, parameters.page, parameters.size, found)
         return Response(body, headers=_HEADERS | storing_headers(found))
 
     async def openapi(self, request: Request) -> Response:

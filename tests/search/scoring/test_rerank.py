@@ -9,8 +9,8 @@ import pytest
 
 from periplus.config import Ranking
 from periplus.model import FeatureRow, FeatureTable
-from periplus.search.rerank import LARGEST_WEIGHT, needed_weights, rerank, weights_of
-from periplus.search.score import FEATURES
+from periplus.search.scoring.rerank import LARGEST_WEIGHT, needed_weights, rerank, weights_of
+from periplus.search.scoring.score import FEATURES
 from periplus.store.collection import Collection
 from search.library import Doc, index, opened, shelve
 

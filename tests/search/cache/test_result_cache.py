@@ -16,9 +16,9 @@ import pytest
 from index.live import live_index
 from periplus.model import Results
 from periplus.search import result_cache
+from periplus.search.cache.result_cache import CacheScope, ResultCache, SearchRequest
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
-from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, settings, shelve, urls

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from periplus.index.forward.forward_index import ForwardIndex
 from periplus.index.storage.pagestore import Head
-from periplus.search.snippet import Shown, Snippet, make_snippets
+from periplus.search.snippets.snippet import Shown, Snippet, make_snippets
 from periplus.text.analyzer import terms
 from search.library import Doc, index, shelve
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from periplus.index.forward.forward_index import ForwardIndex
 from periplus.index.storage.pagestore import Head
-from periplus.search.best_window import Window, best_windows
-from periplus.search.word_forms import Match, WordForms
+from periplus.search.snippets.best_window import Window, best_windows
+from periplus.search.snippets.word_forms import Match, WordForms
 from periplus.text.analyzer import language_of
 
 _LENGTH = 260  # characters

@@ -22,7 +22,7 @@ import xxhash
 from periplus import __version__
 from periplus.config import Ranking
 from periplus.model import Hit, Results, SiteBoosts
-from periplus.search.shared_file import DamagedEntryError, SharedFile
+from periplus.search.cache.shared_file import DamagedEntryError, SharedFile
 from periplus.store.database.sql_files import read_statements
 from periplus.store.generations import META
 
@@ -73,7 +73,7 @@ class ResultCache:
     def __init__(self, path: Path, limit: int) -> None:
         """*limit* in bytes. The file is opened when it is needed first."""
         self._path, self._limit = path, limit
-        self._sql = read_statements("periplus.search", "result_cache.sql")
+        self._sql = read_statements("periplus.search.cache", "result_cache.sql")
         self._file = SharedFile(path, "the result cache", self._prepare)
 
     def answer(self, scope: CacheScope, request: SearchRequest, search: Callable[[], Results]) -> Results:

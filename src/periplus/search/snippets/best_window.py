@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.index.forward.forward_index import U32, ForwardIndex
-from periplus.search.word_forms import WordForms
+from periplus.search.snippets.word_forms import WordForms
 
 Places = NDArray[np.intp]
 Numbers = NDArray[np.float64]

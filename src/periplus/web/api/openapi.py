@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from periplus import __version__
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from periplus.site.site_rules import LONGEST
 from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, MEDIA_SIZE, PAGES, TYPES
 

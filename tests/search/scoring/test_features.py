@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from periplus.search.engine import SearchEngine
-from periplus.search.score import FEATURES
+from periplus.search.scoring.score import FEATURES
 from search.library import Doc, give_ranks, index, library, opened, shelve
 
 FILLER = "Some words that say nothing about anything at all. "

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from periplus.index.forward.forward_index import ForwardIndex
-from periplus.search.best_window import Window, best_windows
-from periplus.search.word_forms import WordForms
+from periplus.search.snippets.best_window import Window, best_windows
+from periplus.search.snippets.word_forms import WordForms
 from search.library import Doc, index, shelve
 
 PROSE = "it is told that the ships of the town came to the quay in the night and that they left with the tide. " * 20

@@ -1,0 +1,1 @@
+"""Stores answers of searches in a file that the processes of a site share."""

@@ -1,0 +1,1 @@
+"""The JSON API: its routes, the keys of its answers, and its description for programs."""

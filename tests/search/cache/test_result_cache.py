@@ -15,7 +15,7 @@ import pytest
 
 from index.live import live_index
 from periplus.model import Results
-from periplus.search import result_cache
+from periplus.search.cache import result_cache
 from periplus.search.cache.result_cache import CacheScope, ResultCache, SearchRequest
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from periplus.config import Ranking
-from periplus.search import score
+from periplus.search.scoring import score
 from periplus.search.scoring.score import (
     FEATURES,
     contributions,

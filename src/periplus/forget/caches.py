@@ -22,7 +22,7 @@ _PATIENCE = 10.0  # seconds to wait for a site that is writing the file
 
 def clear_caches(collection: Collection, settings: Settings, blocked: BlockList) -> None:
     """Remove all stored results, and the queries that name what was forgotten or have words that no page has now."""
-    results = read_statements("periplus.search", "result_cache.sql")
+    results = read_statements("periplus.search.cache", "result_cache.sql")
     _change(collection.result_cache, lambda database: database.execute(results["remove_all"]))
     if collection.query_log.exists():
         engine = _engine(collection, settings)

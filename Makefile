@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help docs demo test check lint types layers unit long mutants bench lock clean base dev
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -q
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q  # the processes of a run share the cores already
 AT_ONCE := $(shell expr 2 \* $$(nproc))  # processes: many tests wait for a server, a browser or a delay
 
 help:  ## what can be made

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 # Two processes with a session each would take twice the time to start: all tests of Spark run in one.
 on_spark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 # A short life: compiling little and collecting garbage with one thread takes less time.
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 OPTIONS = [
     "spark.ui.port=0",
     "spark.sql.shuffle.partitions=2",
-    f"spark.driver.extraJavaOptions={_SHORT_LIVED}",
-    f"spark.executor.extraJavaOptions={_SHORT_LIVED}",
+    f"spark.driver.extraJavaOptions={SHORT_LIVED}",
+    f"spark.executor.extraJavaOptions={SHORT_LIVED}",
 ]
 SETTINGS = Spark(master="local[2,2]", memory_mb=1024, options=OPTIONS)  # a task may fail once
 CLUSTER = Spark(master="local-cluster[2,1,1024]", memory_mb=1024, options=OPTIONS)  # two executors

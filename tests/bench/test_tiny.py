@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from spark_session import on_spark, require_spark
+from spark_session import SHORT_LIVED, on_spark, require_spark
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 SCRIPTS = sorted(path.name for path in BENCH.glob("*.py"))
@@ -57,7 +58,8 @@ def test_a_bench_prints_the_figures_that_its_readme_describes(script: str, tmp_p
     if script == "spark.py":
         require_spark()
         seconds = SPARK_SECONDS
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, cwd=tmp_path)
+    env = os.environ | {"JAVA_TOOL_OPTIONS": SHORT_LIVED}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, cwd=tmp_path, env=env)
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout, parse_constant=refuse)
     expected = documented(script)

@@ -51,6 +51,13 @@ def crawl(web: TestWeb, home: Path, *seeds: str, **flags: Any) -> None:
     assert outcome.code in (0, 1), outcome
 
 
+def build_once(web: TestWeb, home: Path) -> None:
+    """Crawl, rank and index; `build` does all of it several times."""
+    crawl(web, home, SECRET)
+    for command in ("rank", "index"):
+        assert typed(command, "--home", home).code == 0
+
+
 @pytest.fixture
 def web() -> Iterator[TestWeb]:
     with TestWeb(sites()) as web:
@@ -91,9 +98,7 @@ def test_what_came_back_into_the_object_store_is_found_and_removed_again(
     tmp_path: Path, postgres: str, bucket: str, web: TestWeb
 ) -> None:
     home = settle(tmp_path / "home", postgres, bucket)
-    crawl(web, home, SECRET)
-    for command in ("rank", "index"):
-        assert typed(command, "--home", home).code == 0
+    build_once(web, home)
     before = download_everything(bucket, tmp_path / "before")
     assert typed("forget", SECRET, "--yes", "--home", home).code == 0
     assert typed("verify", "--forgotten", "--home", home).code == 0
@@ -181,7 +186,7 @@ def test_another_node_cannot_build_meanwhile_and_a_build_is_named(
     tmp_path: Path, postgres: str, bucket: str, web: TestWeb
 ) -> None:
     home, other = settle(tmp_path / "home", postgres, bucket), settle(tmp_path / "other", postgres, bucket, "node-b")
-    build(web, home, crawl)
+    build_once(web, home)
     with open_collection(home).building("forget", alone=True):
         for command in (["index"], ["rank"], ["index", "--rollback"]):
             refused = periplus(*command, "--home", other)

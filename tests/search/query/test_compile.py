@@ -17,7 +17,7 @@ from tantivy import Query
 
 from parse.documents import parsed, real_pages
 from periplus.config import Ranking
-from periplus.index.documents.schema import schema
+from periplus.index.documents.schema import field, schema
 from periplus.search.engine import SearchEngine
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.compile import Compiler
@@ -219,6 +219,17 @@ def test_a_part_that_is_repeated_is_searched_once(several: type[And] | type[Or])
     once, often = (compiler.compile(several((Word("c"), *[phrase] * times)), none) for times in (1, 32))
     assert repr(often) == repr(once)
     assert repr(compiler.any_of(["c"] * 32, none)) == repr(compiler.any_of(["c"], none))
+
+
+def test_terms_that_no_document_has_are_left_out_and_still_match_nothing() -> None:
+    own, none = field("body", "en"), frozenset[str]()
+    compiler = Compiler(schema(["en"]), Ranking(), "en", frequency=lambda name, term: int((name, term) == (own, "cat")))
+    assert repr(compiler.any_of(["cat", "dog"], none)) == repr(compiler.any_of(["cat"], none))
+    assert repr(compiler.any_of(["cat"], none)).count("cat") == 1, "in one field of several"
+    for unknown in (Word("dog"), Phrase("cat dog"), Word("top-dog")):
+        compiled = compiler.compile(unknown, none)
+        assert isinstance(compiled, Query), "a required word is not ignored"
+        assert "Term(" not in repr(compiled)
 
 
 def test_a_field_without_weight_is_not_looked_at(tmp_path: Path) -> None:

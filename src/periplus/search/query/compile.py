@@ -3,11 +3,14 @@
 A word is searched in every field of the language, in the form that the language's analyzer indexes, among the unstemmed
 words of the URL, and in the field that all languages share: code-like tokens. Stop words of the query's language are
 ignored unless they are quoted, required or excluded.
+
+Terms that no document has are left out. Most words of a query are in the pages of one language, and an index has pages
+of several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -34,6 +37,7 @@ from periplus.text.analyzer import OTHER, Token, tokens, url_words
 from periplus.text.code_tokens import code_tokens
 
 _CACHED = 512  # words
+_CACHED_TERMS = 8_192
 _Clause = tuple[Occur, Query]
 _NONE = frozenset[str]()
 
@@ -49,6 +53,20 @@ class Idf(Protocol):
     def factor(self, field: str, terms: Sequence[str]) -> float:
         """The factor for the score of a term, or of a phrase, so that it is that of the whole collection."""
         ...
+
+
+def _unknown_frequency(name: str, term: str) -> int:
+    """Every term may have documents."""
+    del name, term
+    return 1
+
+
+class _Terms(NamedTuple):
+    """The terms of a word or phrase in a field."""
+
+    field: str
+    words: list[Token]
+    weight: float
 
 
 class _TermQuery(NamedTuple):
@@ -69,9 +87,17 @@ class _TermQuery(NamedTuple):
 class Compiler:
     """Builds tantivy query objects; tantivy's own query parser is never used."""
 
-    def __init__(self, schema: Schema, weights: Ranking, language: str, share: float = 1.0) -> None:
-        """*share* of all pages are in this language."""
+    def __init__(
+        self,
+        schema: Schema,
+        weights: Ranking,
+        language: str,
+        share: float = 1.0,
+        frequency: Callable[[str, str], int] = _unknown_frequency,
+    ) -> None:
+        """*share* of all pages are in this language; *frequency*: the number of documents with a term of a field."""
         self._schema, self._language = schema, language
+        self._frequency = lru_cache(_CACHED_TERMS)(frequency)
         factor = _length_correction(share)
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
         self._url, self._url_weight = field(URL_WORDS, language), factor * weights.field_url
@@ -98,9 +124,10 @@ class Compiler:
         None when a word has several terms or marks.
         """
         found = [self._terms(word) for word in dict.fromkeys(words) if word not in ignored]
-        if not found or not all(found):
+        known = [queries for queries in found if queries is not None]
+        if not found or len(known) < len(found):
             return None
-        return _some([query.corrected(idf) for queries in found for query in queries])
+        return _some([query.corrected(idf) for queries in known for query in queries])
 
     def _own_pages(self, query: Query) -> Query:
         """Only the pages of this language."""
@@ -134,24 +161,32 @@ class Compiler:
 
         A code-like token of one term, such as `C++`, must be on the page as written: its term alone would find C, too.
         """
-        words, codes = tokens(self._language, text), code_tokens(text).split()
-        queries = [
-            self._in_field(name, words, weight, idf) for name, weight in self._weights.items() if words and weight > 0
-        ]
-        if self._url_weight > 0 and (in_url := tokens(OTHER, text)):
-            queries.append(self._in_field(self._url, in_url, self._url_weight, idf))
-        if len(codes) == 1 and len(tokens(OTHER, codes[0])) == len(words):
+        words, in_url, codes = tokens(self._language, text), tokens(OTHER, text), code_tokens(text).split()
+        fields = self._fields(words, in_url)
+        queries = [self._term_query(terms).corrected(idf) for terms in fields if self._has_documents(terms)]
+        is_code = len(codes) == 1 and len(tokens(OTHER, codes[0])) == len(words)
+        if is_code:
             queries.append(self._own_pages(self._as_written(codes[0], self._code_weight)))
-        return (Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])) if queries else None
+        if not fields and not is_code:
+            return None
+        return Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])
 
-    def _term_queries(self, word: str) -> list[_TermQuery]:
-        """A word of one term in each field; empty for other words, and for code-like tokens."""
-        terms, in_url = tokens(self._language, word), tokens(OTHER, word)
-        if len(terms) != 1 or len(in_url) != 1 or code_tokens(word):
-            return []
-        fields = [(name, terms, weight) for name, weight in self._weights.items()]
-        fields.append((self._url, in_url, self._url_weight))
-        return [self._term_query(name, found, weight) for name, found, weight in fields if weight > 0]
+    def _term_queries(self, word: str) -> list[_TermQuery] | None:
+        """A word of one term in each field that has it; None for other words, and for code-like tokens."""
+        words, in_url = tokens(self._language, word), tokens(OTHER, word)
+        if len(words) != 1 or len(in_url) != 1 or code_tokens(word):
+            return None
+        return [self._term_query(terms) for terms in self._fields(words, in_url) if self._has_documents(terms)]
+
+    def _fields(self, words: list[Token], in_url: list[Token]) -> list[_Terms]:
+        """The terms of a word or phrase in every field that counts."""
+        fields = [_Terms(name, words, weight) for name, weight in self._weights.items()]
+        fields.append(_Terms(self._url, in_url, self._url_weight))
+        return [terms for terms in fields if terms.words and terms.weight > 0]
+
+    def _has_documents(self, terms: _Terms) -> bool:
+        """Whether any document may match."""
+        return all(self._frequency(terms.field, word.term) for word in terms.words)
 
     def _one_term_codes(self, codes: Iterable[str]) -> list[Query]:
         return [self._as_written(code, 0.0) for code in codes if len(tokens(OTHER, code)) < 2]
@@ -190,9 +225,10 @@ class Compiler:
         return Query.range_query(self._schema, DATE, FieldType.Integer, upper_bound=seconds - 1)
 
     def _in_field(self, name: str, words: list[Token], weight: float, idf: Idf | None = None) -> Query:
-        return self._term_query(name, words, weight).corrected(idf)
+        return self._term_query(_Terms(name, words, weight)).corrected(idf)
 
-    def _term_query(self, name: str, words: list[Token], weight: float) -> _TermQuery:
+    def _term_query(self, terms: _Terms) -> _TermQuery:
+        name, words, weight = terms
         if len(words) == 1:
             bare = Query.term_query(self._schema, name, words[0].term)
         else:

@@ -64,7 +64,7 @@ class CandidateFinder:
         title_and_body = weights.model_copy(update={"field_head": 0.0, "field_anchors": 0.0, "field_url": 0.0})
         shares = {language: count / max(index.documents, 1) for language, count in index.languages.items()}
         self._all_fields, self._short = (
-            {name: Compiler(index.schema, own, name, share) for name, share in shares.items()}
+            {name: Compiler(index.schema, own, name, share, index.frequency) for name, share in shares.items()}
             for own in (weights, title_and_body)
         )
 

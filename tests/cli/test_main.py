@@ -122,6 +122,13 @@ def test_a_command_unlike_any_other_leads_to_the_help() -> None:
     assert typed("xyzzy").complaint == "periplus: there is no command xyzzy. Run `periplus help`."
 
 
+@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS), ["inspect", "url"], ["seed", "add"]])
+def test_no_flag_has_a_type_in_the_help(arguments: list[str]) -> None:
+    outcome = typed(*arguments, "--help")
+    assert "--help" in outcome.out
+    assert "<bool>" not in outcome.out
+
+
 def test_help_is_a_command_too() -> None:
     assert periplus("help").out == periplus("--help").out
     assert periplus("help", "top", "pages").out == periplus("top", "pages", "--help").out

@@ -10,6 +10,7 @@ import difflib
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
@@ -83,11 +84,32 @@ _KEPT_AFTER_STOP = {
 
 def load_command(name: str) -> Any:
     """Imports a command by its name; the module of `import` is called `import_`, because `import` is a keyword."""
-    return typer.main.get_command(import_module(f"periplus.cli.commands.{name}{'_' if iskeyword(name) else ''}").app)
+    module = import_module(f"periplus.cli.commands.{name}{'_' if iskeyword(name) else ''}")
+    command = typer.main.get_command(module.app)
+    for one in (command, *getattr(command, "commands", {}).values()):
+        one.get_params = _without_types(one.get_params)
+    return command
+
+
+def _without_types(get_params: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
+    """Hides the `<bool>` that help pages show behind the flags of the library, such as `--help`."""
+
+    def get_plain_params(ctx: Any) -> list[Any]:
+        params = get_params(ctx)
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
+
+    return get_plain_params
 
 
 class Commands(TyperGroup):
     """A command group that shows the summaries of its commands without importing them."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of `periplus` itself."""
+        return _without_types(super().get_params)(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The command names, in the order a new user needs them."""

@@ -116,18 +116,14 @@ Rounds = Annotated[
 Depth = Annotated[int | None, typer.Option(min=0, metavar="N", help="Maximum link distance from a seed.")]
 Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum concurrent requests.")]
 Delay = Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Seconds between two requests to a host.")]
-Continuous = Annotated[
-    bool, typer.Option("--continuous", metavar="", help="Never stop: recrawl pages when they are due.")
-]
+Continuous = Annotated[bool, typer.Option("--continuous", help="Never stop: recrawl pages when they are due.")]
 OfClass = Annotated[
     RecrawlClass | None, typer.Option("--class", help="Of the due pages, recrawl only those of this class.")
 ]
-NewOnly = Annotated[
-    bool, typer.Option("--new-only", metavar="", help="Do not recrawl known pages, except seeds given here.")
-]
+NewOnly = Annotated[bool, typer.Option("--new-only", help="Do not recrawl known pages, except seeds given here.")]
 NoTraps = Annotated[
     bool,
-    typer.Option("--no-traps", metavar="", help="Do not suspect URL patterns; fetch URLs that were skipped as traps."),
+    typer.Option("--no-traps", help="Do not suspect URL patterns; fetch URLs that were skipped as traps."),
 ]
 Workers = Annotated[
     int, typer.Option(min=1, max=64, metavar="N", help="Worker processes; each owns some of the domains.")
@@ -141,12 +137,10 @@ ConnectTo = Annotated[
         help="Connect to HOST2:PORT2 instead of HOST1:PORT1 (like curl --connect-to); repeatable.",
     ),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", metavar="", help="Show what would be crawled; send and write nothing.")
-]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be crawled; send and write nothing.")]
 AllowPrivate = Annotated[
     bool | None,
-    typer.Option("--allow-private", metavar="", help="Also crawl private addresses (127.0.0.1, 10.x, ...)."),
+    typer.Option("--allow-private", help="Also crawl private addresses (127.0.0.1, 10.x, ...)."),
 ]
 
 

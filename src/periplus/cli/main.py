@@ -156,9 +156,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(
-        False, "--version", metavar="", help="Show the version.", callback=_show_version, is_eager=True
-    ),
+    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_show_version, is_eager=True),
 ) -> None:
     del version
 

@@ -39,7 +39,7 @@ Home = Annotated[
         callback=_check_home,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 means all.")]
 Port = Annotated[int, typer.Option(min=0, max=65_535, metavar="PORT", help="Port to listen on; 0: any free one.")]
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080

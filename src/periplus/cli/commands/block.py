@@ -22,7 +22,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(
     host: Annotated[str | None, typer.Argument(metavar="HOST", help="The host, without its subdomains.")] = None,
-    listed: Annotated[bool, typer.Option("--list", metavar="", help="List the blocked hosts.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the blocked hosts.")] = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:

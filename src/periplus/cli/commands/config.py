@@ -21,9 +21,7 @@ def group() -> None:
 @app.command()
 def show(
     home: Home = DEFAULT_HOME,
-    origin: Annotated[
-        bool, typer.Option("--origin", metavar="", help="Also show where each value comes from.")
-    ] = False,
+    origin: Annotated[bool, typer.Option("--origin", help="Also show where each value comes from.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show every setting with its value: defaults, then periplus.toml, then the environment."""

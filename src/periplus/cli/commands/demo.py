@@ -52,9 +52,7 @@ def command(
     port: Annotated[
         int, typer.Option(min=0, max=65_535, metavar="PORT", help="Port of the site, or the next free one.")
     ] = 8080,
-    exit_: Annotated[
-        bool, typer.Option("--exit", metavar="", help="Print the best results of three queries and exit.")
-    ] = False,
+    exit_: Annotated[bool, typer.Option("--exit", help="Print the best results of three queries and exit.")] = False,
     as_json: Json = False,
 ) -> None:
     """Crawl, rank, index and serve the documentation on this machine: offline, in less than two minutes."""

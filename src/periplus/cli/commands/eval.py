@@ -46,7 +46,7 @@ def command(
     ] = None,
     split: Annotated[Split, typer.Option(help="Half of the queries to use, by a hash of their ids.")] = Split.ALL,
     show_misses: Annotated[
-        bool, typer.Option("--misses", metavar="", help="List lost queries, and the features that lost them.")
+        bool, typer.Option("--misses", help="List lost queries, and the features that lost them.")
     ] = False,
     home: Home = DEFAULT_HOME,
     as_json_: Json = False,

@@ -31,7 +31,7 @@ def command(
     after: Annotated[str, typer.Option(metavar="DATE", help="Only pages fetched on or after this date.")] = "",
     before: Annotated[str, typer.Option(metavar="DATE", help="Only pages fetched before this date.")] = "",
     query: Annotated[str, typer.Option(metavar="QUERY", help="Only the best 1,000 results of this query.")] = "",
-    latest: Annotated[bool, typer.Option("--latest", metavar="", help="Only the newest version of each page.")] = False,
+    latest: Annotated[bool, typer.Option("--latest", help="Only the newest version of each page.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write archived pages to one standard WARC file. DATE is YYYY-MM-DD, for example 2024-05-17."""

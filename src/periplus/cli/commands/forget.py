@@ -42,13 +42,11 @@ _NOUNS = {  # of the kinds in a receipt, in the order in which they are shown
 @app.command()
 def command(
     name: Annotated[str, typer.Argument(metavar="URL|HOST", help="A URL, or a host name for all its URLs.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only say what would be removed.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", metavar="", help="Do not ask for confirmation.")] = False,
-    lift: Annotated[
-        bool, typer.Option("--allow", metavar="", help="Lift the block; nothing comes back by itself.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    lift: Annotated[bool, typer.Option("--allow", help="Lift the block; nothing comes back by itself.")] = False,
     again: Annotated[
-        bool, typer.Option("--again", metavar="", help="Remove what came back with restored files; needs no URL.")
+        bool, typer.Option("--again", help="Remove what came back with restored files; needs no URL.")
     ] = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,

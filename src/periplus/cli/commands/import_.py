@@ -23,7 +23,7 @@ def command(
     files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="WARC or ARC files, compressed or not.")],
     home: Home = DEFAULT_HOME,
     ignore_scope: Annotated[
-        bool, typer.Option("--ignore-scope", metavar="", help="Also import pages outside the configured scope.")
+        bool, typer.Option("--ignore-scope", help="Also import pages outside the configured scope.")
     ] = False,
     as_json: Json = False,
 ) -> None:

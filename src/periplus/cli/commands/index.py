@@ -37,13 +37,12 @@ def command(
         bool,
         typer.Option(
             "--rollback",
-            metavar="",
             help="Build nothing: verify generation N and make it live; without N, the last one before the live one.",
         ),
     ] = False,
     full: Annotated[
         bool,
-        typer.Option("--full", metavar="", help="Write the whole index anew, even if an update is enough."),
+        typer.Option("--full", help="Write the whole index anew, even if an update is enough."),
     ] = False,
     shards: Annotated[
         int | None,

@@ -31,9 +31,7 @@ def command(
         typer.Option(metavar="REGEX", help="Hosts to crawl; repeatable."),
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the search site.")] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", metavar="", help="Replace an existing periplus.toml.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing periplus.toml.")] = False,
 ) -> None:
     """Write a commented periplus.toml for a new collection: contact, where to start, and what to crawl.
 

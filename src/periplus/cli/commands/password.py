@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 def command(
     home: Home = DEFAULT_HOME,
     remove: Annotated[
-        bool, typer.Option("--remove", metavar="", help="Remove the password: only this machine can use the console.")
+        bool, typer.Option("--remove", help="Remove the password: only this machine can use the console.")
     ] = False,
 ) -> None:
     """Set the password of the console; its hash is written to periplus.toml.

@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False)
 def command(
     home: Home = DEFAULT_HOME,
     warm: Annotated[
-        bool, typer.Option("--warm", metavar="", help="Start from the previous ranks; needs fewer iterations.")
+        bool, typer.Option("--warm", help="Start from the previous ranks; needs fewer iterations.")
     ] = False,
     engine: Engine = EngineName.LOCAL,
     master: Master = "",

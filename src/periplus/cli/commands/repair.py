@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Only list the damage and what would be done; exit 1 if any.")
+        bool, typer.Option("--dry-run", help="Only list the damage and what would be done; exit 1 if any.")
     ] = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,

@@ -23,7 +23,7 @@ def command(
     home: Home = DEFAULT_HOME,
     everything: Annotated[
         bool,
-        typer.Option("--everything", metavar="", help="Also pages with extracted text, for example after an update."),
+        typer.Option("--everything", help="Also pages with extracted text, for example after an update."),
     ] = False,
     engine: Engine = EngineName.LOCAL,
     master: Master = "",

@@ -31,10 +31,10 @@ def command(
     home: Home = DEFAULT_HOME,
     page: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Page of results.")] = 1,
     size: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Results per page.")] = 15,
-    require_all: Annotated[bool, typer.Option("--and", metavar="", help="Only pages with all words.")] = False,
-    any_word: Annotated[bool, typer.Option("--or", metavar="", help="Pages with any of the words.")] = False,
-    exact: Annotated[bool, typer.Option("--exact", metavar="", help="Do not correct the spelling.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show the parts of each score.")] = False,
+    require_all: Annotated[bool, typer.Option("--and", help="Only pages with all words.")] = False,
+    any_word: Annotated[bool, typer.Option("--or", help="Pages with any of the words.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Do not correct the spelling.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
     as_json: Json = False,
 ) -> None:
     """Search the collection. The query may contain "phrases", -exclusions, OR, AND, parentheses and operators.

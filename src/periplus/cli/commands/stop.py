@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    now: Annotated[bool, typer.Option("--now", metavar="", help="Drop the requests under way.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Drop the requests under way.")] = False,
     home: Home = DEFAULT_HOME,
     node: Node = "",
     as_json: Json = False,

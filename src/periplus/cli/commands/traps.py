@@ -27,7 +27,7 @@ def command(
     host: Annotated[str | None, typer.Argument(metavar="HOST", help="Only the traps of this host.")] = None,
     unlearn: Annotated[
         bool,
-        typer.Option("--unlearn", metavar="", help="Never suspect these patterns again; queue the URLs they skipped."),
+        typer.Option("--unlearn", help="Never suspect these patterns again; queue the URLs they skipped."),
     ] = False,
     pattern: Annotated[str | None, typer.Option(metavar="PATTERN", help="With --unlearn: only this pattern.")] = None,
     home: Home = DEFAULT_HOME,

@@ -40,7 +40,7 @@ def command(
         int | None, typer.Option(min=2, max=100, metavar="N", help="Cross-validate in N folds and write nothing.")
     ] = None,
     split: Annotated[Split, typer.Option(help="Half of the queries to use; only with --folds.")] = Split.ALL,
-    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
     home: Home = DEFAULT_HOME,
     as_json_: Json = False,
 ) -> None:

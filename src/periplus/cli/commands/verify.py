@@ -24,7 +24,7 @@ def command(
         Path | None, typer.Argument(metavar="[RECEIPT]", help="With --forgotten: check this receipt only.")
     ] = None,
     forgotten: Annotated[
-        bool, typer.Option("--forgotten", metavar="", help="Check that nothing forgotten is left or has come back.")
+        bool, typer.Option("--forgotten", help="Check that nothing forgotten is left or has come back.")
     ] = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,

@@ -47,7 +47,7 @@ def command(
         typer.Option(metavar="FILE", help="Publish these settings for all nodes that start later."),
     ] = None,
     until_done: Annotated[
-        bool, typer.Option("--until-done", metavar="", help="End when no node has anything left to fetch.")
+        bool, typer.Option("--until-done", help="End when no node has anything left to fetch.")
     ] = False,
     until_pages: UntilPages = None,
     until_bytes: UntilBytes = None,
